@@ -152,7 +152,7 @@ class PageHost:
         )
         training = Presentable("training", "Charts and film of the training", self._open_training, keys=self._film_keys)
         chapters = (
-            Presentable(f"chapter {each.name}", f"Learn: {each.title}", partial(self._open_chapter, each.name))
+            Presentable(f"chapter {each.name}", f"chapter “{each.title}”", partial(self._open_chapter, each.name))
             for each in read_chapters(self._window.preferences.learn_language)
         )
         return large_map, *tabs, training, *chapters

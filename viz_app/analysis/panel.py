@@ -156,7 +156,7 @@ class AnalysisPanel(QFrame):
 
     def sizeHint(self) -> QSize:
         """As wide as a column of text."""
-        return QSize(scaled(USUAL_WIDTH), 400)
+        return QSize(scaled(USUAL_WIDTH), 300)
 
     def _has_focus_in(self, widget: QWidget) -> bool:
         focused = QApplication.focusWidget()

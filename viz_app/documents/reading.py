@@ -24,7 +24,6 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair, Pointer, PointerStyle, PointerTarget
 from augenmerk.viz_app.state.map_view_settings import (
-    AUTO,
     FIT,
     MAX_CELL_PX,
     SHOWN_MAPS,
@@ -153,12 +152,16 @@ def _several(value: object) -> frozenset[Head]:
     return frozenset(heads)
 
 
+OLD_FIT = -1.0
+"""Of files of earlier versions."""
+
+
 def _zoom(value: object) -> Zoom:
     is_flag = isinstance(value, bool)
-    if isinstance(value, int | float) and not is_flag and (value in (AUTO, FIT) or 0 < value <= MAX_CELL_PX):
-        return float(value)
+    if isinstance(value, int | float) and not is_flag and (value in (FIT, OLD_FIT) or 0 < value <= MAX_CELL_PX):
+        return max(float(value), FIT)
     raise ExperimentFileError(
-        f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_CELL_PX:g}, or {AUTO:g} or {FIT:g}."
+        f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_CELL_PX:g}, or {FIT:g} for the whole map."
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from math import ceil, cos, degrees, radians, sin, tan
 from typing import ClassVar
 
 import numpy as np
@@ -47,10 +48,7 @@ from augenmerk.viz_app.state.map_view import (
     token_shift_of_queries,
 )
 from augenmerk.viz_app.state.map_view_settings import (
-    AUTO,
     FIT,
-    LEGIBLE_PX,
-    MIN_LEGIBLE_PX,
     Picture,
     Zoom,
     on_redraw,
@@ -109,12 +107,13 @@ MAX_NARROW_CELL = 22.0
 MAX_ROW_LABEL = 150
 MAX_COLUMN_LABEL = 120
 MIN_COLUMN_LABEL = 36
-MAX_LABEL_SHARE = 0.26  # of the height: a low map has short labels
+MAX_LABEL_SHARE = 0.26  # of the height: a low map has short labels, and shorter ones if its rows need the room
 LABEL_GAP = 7
-COLUMN_ANGLE = -55
-COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
+COLUMN_ANGLES = 55, 75  # of labels, in degrees; steeper over narrow columns
 BAR_WIDTH, BAR_GAP, BAR_LABEL, SIGN_WIDTH = 10, 16, 34, 10
-MIN_LABEL_PX = 10
+MIN_LABEL_PX = 12
+MANY_ROWS = 20  # beyond, labels may thin out
+LINE_SHARE = 0.84  # of a font's height that labels need next to each other
 EDGE = 6
 STRIP_GAP, MIN_STRIP, MAX_STRIP = 7, 14.0, 24.0
 SCROLL_BAR = 10
@@ -130,6 +129,7 @@ class HeatmapLayout:
         strip: the place of the sum of the picked rows, below the window, in sight or not; None if there is none.
         cell: width and height of a cell.
         font: of the labels; smaller where cells are small.
+        angle: of the labels of columns, in radians.
         row_step, column_step: every how many rows and columns a label fits.
         row_label_width, column_label_length: room for labels; longer ones are elided.
         hidden: the excess of the map's width and height over the window's; 0 where all of it fits.
@@ -140,6 +140,7 @@ class HeatmapLayout:
     strip: QRectF | None
     cell: QPointF
     font: QFont
+    angle: float
     row_step: int
     column_step: int
     row_label_width: int
@@ -188,7 +189,7 @@ class HeatmapLayout:
             return Band(int((y - self.map.top()) / self.cell.y()), is_row=True)
         if not 0 <= y < window.top():
             return None
-        x -= (window.top() - y) * COLUMN_COSINE / COLUMN_SINE
+        x -= (window.top() - y) / tan(self.angle)
         if not window.left() <= x < window.right():
             return None
         return Band(int((x - self.map.left()) / self.cell.x()), is_row=False)
@@ -235,13 +236,13 @@ def lay_out(
     view: MapView,
     size: QSize,
     theme: Theme,
-    zoom: Zoom = AUTO,
+    zoom: Zoom = FIT,
     scroll: QPointF | None = None,
     *,
     has_strip: bool = False,
     is_signed: bool = False,
 ) -> HeatmapLayout:
-    """Cells as large as fit, square where that leaves them large enough; labels thin out where cells are small.
+    """Cells as large as fit, square where that leaves labels legible; labels thin out where cells are smaller.
 
     Args:
         view: the map.
@@ -252,14 +253,15 @@ def lay_out(
         has_strip: whether the sum of rows is shown below.
         is_signed: whether the numbers at the colour bar have signs.
     """
-    font = QFont(theme.font("body"))
-    margins = _margins(view, font, size, theme, has_strip=has_strip, is_signed=is_signed)
-    cell = _cell(view, size, margins, zoom, theme)
-    font.setPixelSize(max(theme.scaled(MIN_LABEL_PX), min(theme.base_px, int(min(cell.x(), cell.y()) * 0.95))))
-    margins = _margins(
-        view, font, size, theme, has_strip=has_strip, is_signed=is_signed
-    )  # a smaller font leaves more room for the cells
-    cell = _cell(view, size, margins, zoom, theme)
+    for font in label_fonts(theme):  # a smaller one leaves more room for the cells
+        line = row_height(font)
+        for angle in map(radians, COLUMN_ANGLES):
+            margins = _margins(view, font, angle, size, theme, has_strip=has_strip, is_signed=is_signed)
+            cell = _cell(view, size, margins, zoom, theme)
+            if cell.x() * sin(angle) >= line:
+                break
+        if min(cell.x() * sin(angle), cell.y()) >= line:
+            break
     content = QSizeF(cell.x() * len(view.column_labels), cell.y() * len(view.row_labels))
     room = _room(size, margins)
     fits_high, fits_wide = content.height() <= room.height() + 0.5, content.width() <= room.width() + 0.5
@@ -275,7 +277,6 @@ def lay_out(
     origin = window.topLeft() - QPointF(
         min(max(moved.x(), 0.0), hidden.width()), min(max(moved.y(), 0.0), hidden.height())
     )
-    line = QFontMetrics(font).height()
     strip_top = window.bottom() + STRIP_GAP + (0 if fits_wide else SCROLL_BAR)
     strip = QRectF(origin.x(), strip_top, content.width(), min(max(cell.y(), MIN_STRIP), MAX_STRIP))
     return HeatmapLayout(
@@ -284,12 +285,27 @@ def lay_out(
         strip=strip if has_strip else None,
         cell=cell,
         font=font,
-        row_step=label_step(line * 0.86, cell.y()),
-        column_step=label_step(line * 0.95 / COLUMN_SINE, cell.x()),
+        angle=angle,
+        row_step=label_step(line, cell.y()),
+        column_step=label_step(line, cell.x() * sin(angle)),
         row_label_width=margins.row_label_width,
         column_label_length=margins.column_label_length,
         hidden=hidden,
     )
+
+
+def label_fonts(theme: Theme) -> list[QFont]:
+    """Fonts of labels, the largest first."""
+    fonts = []
+    for pixels in range(theme.base_px, theme.scaled(MIN_LABEL_PX) - 1, -1):
+        fonts.append(QFont(theme.font("body")))
+        fonts[-1].setPixelSize(pixels)
+    return fonts
+
+
+def row_height(font: QFont) -> float:
+    """The least height of rows that all have labels in this font."""
+    return QFontMetrics(font).height() * LINE_SHARE
 
 
 def thinned(count: int, step: int, lit: list[int]) -> list[int]:
@@ -298,20 +314,25 @@ def thinned(count: int, step: int, lit: list[int]) -> list[int]:
     return sorted({*kept, *lit})
 
 
-def _margins(view: MapView, font: QFont, size: QSize, theme: Theme, *, has_strip: bool, is_signed: bool) -> _Margins:
+def _margins(
+    view: MapView, font: QFont, angle: float, size: QSize, theme: Theme, *, has_strip: bool, is_signed: bool
+) -> _Margins:
     metrics, key = QFontMetrics(font), font.toString()
     row_label_width = min(_longest(view.row_labels, key) + 1, theme.scaled(MAX_ROW_LABEL))
     if has_strip:
         row_label_width = max(row_label_width, metrics.horizontalAdvance("Σ 100 rows"))
     column_length = min(_longest(view.column_labels, key) + 1, theme.scaled(MAX_COLUMN_LABEL))
-    column_length = max(theme.scaled(MIN_COLUMN_LABEL), min(column_length, int(size.height() * MAX_LABEL_SHARE)))
+    above, below = metrics.height() * 0.6 + LABEL_GAP, EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0)
+    free = int((size.height() - above - below - len(view.row_labels) * row_height(font)) / sin(angle))
+    most = max(theme.scaled(MIN_COLUMN_LABEL), min(int(size.height() * MAX_LABEL_SHARE), free))
+    column_length = min(column_length, most)
     return _Margins(
         left=row_label_width + LABEL_GAP + EDGE,
-        top=int(column_length * COLUMN_SINE + metrics.height() * 0.6) + LABEL_GAP,
+        top=int(column_length * sin(angle) + above),
         right=max(
-            BAR_GAP + BAR_WIDTH + theme.scaled(BAR_LABEL + SIGN_WIDTH * is_signed), int(column_length * COLUMN_COSINE)
+            BAR_GAP + BAR_WIDTH + theme.scaled(BAR_LABEL + SIGN_WIDTH * is_signed), int(column_length * cos(angle))
         ),
-        bottom=EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0),
+        bottom=below,
         row_label_width=row_label_width,
         column_label_length=column_length,
     )
@@ -348,20 +369,13 @@ def _room(size: QSize, margins: _Margins) -> QSizeF:
 
 
 def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Theme) -> QPointF:
-    """A square, or up to twice as wide if many rows would make the map a narrow band."""
+    """A square, or up to twice as wide if many rows would make the map a narrow band; higher if labels need it."""
     room = _room(size, margins)
     width, height = room.width() / len(view.column_labels), room.height() / len(view.row_labels)
-    legible, widest = theme.scaled(MIN_LEGIBLE_PX), theme.scaled(MAX_NARROW_CELL)
-    fitting = min(width, height, theme.scaled(MAX_CELL))
-    if zoom == AUTO:
-        side = fitting if fitting >= legible else theme.scaled(LEGIBLE_PX)
-    else:
-        side = fitting if zoom == FIT else max(fitting, zoom)
-    if zoom == AUTO and side > fitting and width >= legible:
-        return QPointF(min(width, max(side, min(2 * side, widest))), side)  # it need not scroll sideways, too
-    if side > fitting:
-        return QPointF(max(side, min(width, 2 * side, widest)), side)
-    return QPointF(min(width, max(side, min(2 * side, widest))), side)
+    legible, widest = row_height(label_fonts(theme)[-1]), theme.scaled(MAX_NARROW_CELL)
+    side = max(zoom, min(height, max(width, legible), theme.scaled(MAX_CELL)))
+    least = zoom if zoom > width else 0.0
+    return QPointF(max(least, min(width, max(side, min(2 * side, widest)))), side)
 
 
 def label_step(needed: float, cell: float) -> int:
@@ -528,7 +542,7 @@ class HeatmapPainter:
         text = elided(label, self._font_key, layout.column_label_length)
         painter.save()
         painter.translate(layout.map.left() + (index + 0.5) * layout.cell.x(), layout.window.top() - LABEL_GAP)
-        painter.rotate(COLUMN_ANGLE)
+        painter.rotate(-degrees(layout.angle))
         painter.setPen(color)
         painter.drawText(QPointF(0, metrics.ascent() * 0.38), text)
         painter.restore()
@@ -804,6 +818,16 @@ class Heatmap(LargeMap):
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""
         return QSize(320, 150)
+
+    @property
+    def least_height(self) -> int:
+        """The height at which all rows, or as many as a map should always show, have labels."""
+        view, font = self._view, label_fonts(self._theme)[-1]
+        if view is None:
+            return 0
+        labels = min(_longest(view.column_labels, font.toString()) + 1, self._theme.scaled(MIN_COLUMN_LABEL))
+        rows = min(len(view.row_labels), MANY_ROWS) * row_height(font)
+        return ceil(rows + labels + QFontMetrics(font).height() * 0.6 + LABEL_GAP + EDGE)
 
     def cell_rect(self, pair: Pair) -> QRectF | None:
         """The cell of a query and a key; None if one of them is hidden."""

@@ -27,10 +27,12 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.heatmap.heatmap import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, label_step, thinned
+from augenmerk.viz_app.heatmap.heatmap import label_step, thinned
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
+COLUMN_ANGLE = -55
+COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
 GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 5, 20, 30, 6
 MAX_LABEL, MAX_SLANTED, MAX_LABEL_SHARE = 72, 96, 0.3
 """The room of the labels of rows, at least: in wide matrices, it is a share of the width; of slanted labels."""

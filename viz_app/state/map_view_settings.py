@@ -58,13 +58,9 @@ Scope = Literal["head", "layer", "all", "chosen"]
 ShownMaps = Literal["original", "changed", "difference"]
 SHOWN_MAPS: tuple[ShownMaps, ...] = ("original", "changed", "difference")
 Zoom = float
-"""The size of the large map's cells: a height in pixels, or `AUTO` or `FIT`."""
-AUTO: Zoom = -1.0
-"""The whole map if its labels stay legible; else legible cells, and the map scrolls."""
+"""The height of the large map's cells in pixels, or `FIT`; cells are never smaller than fits."""
 FIT: Zoom = 0.0
-"""The whole map, however small its cells."""
-MIN_LEGIBLE_PX = 9.0
-LEGIBLE_PX = 11.0
+"""The whole map is in sight."""
 MAX_CELL_PX = 96.0
 ZOOM_STEP = 1.25
 
@@ -105,7 +101,7 @@ class MapViewSettings:
     several: frozenset[Head] = option(frozenset(), "large map", "grid")
     shown: ShownMaps = option("changed", "maps")
     picture: Picture = option("heatmap", "large map")
-    zoom: Zoom = option(AUTO)
+    zoom: Zoom = option(FIT)
     line_threshold: float = option(0.1)
     order: Order = option("layer", "grid")
     shown_role: Role | None = option(None, "grid")

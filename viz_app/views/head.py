@@ -316,11 +316,14 @@ class HeadPanel(QFrame):
             )
         self._fit()
 
-    def _height_for_explanation(self) -> int:
+    def _least_height(self) -> int:
         column = self.layout()
         if column is None:
             return 1
-        others = column.totalMinimumHeightForWidth(self.width()) - self.explanation.minimumHeight()
+        return max(column.totalMinimumHeightForWidth(self.width()), column.totalMinimumSize().height())
+
+    def _height_for_explanation(self) -> int:
+        others = self._least_height() - self.explanation.minimumHeight()
         return max(min(int(self.height() * EXPLANATION_SHARE), self.height() - others), scaled(LEAST_EXPLANATION))
 
     def _fit(self) -> None:
@@ -334,14 +337,28 @@ class HeadPanel(QFrame):
             else "\n".join(filter(None, (f"{of_query} {note}".rstrip(), measure)))
             for note in (notes, map_text.OFF_NOTE if may_be_off else notes)
         )
-        if self._offers_cancel:
-            text, when_off = with_cancel(text), ""
-        self.meaning.setTextFormat(Qt.TextFormat.RichText if self._offers_cancel else Qt.TextFormat.PlainText)
-        self._meaning_room.show_text(text, width, when_off)
         set_visible(self.controls, not is_low, focus_to=self)
         set_visible(self.controls.menu_button, is_low, focus_to=self)
         self._fit_header(width, is_low)
+        is_tight = self._is_tight(when_off or text, width)
+        self.pick_line.set_tight(is_tight)
+        self.meaning.setToolTip(text if is_tight else "")
+        if self._offers_cancel:
+            text, when_off = with_cancel(text), ""
+        elif is_tight:
+            elide = self.meaning.fontMetrics().elidedText
+            text = elide(text.replace("\n", " "), Qt.TextElideMode.ElideRight, width)
+        self.meaning.setTextFormat(Qt.TextFormat.RichText if self._offers_cancel else Qt.TextFormat.PlainText)
+        self._meaning_room.show_text(text, width, when_off, max_lines=1 if is_tight else 0)
         self.explanation.fit()
+
+    def _is_tight(self, text: str, width: int) -> bool:
+        """Whether the texts around the map must yield, as its rows need their room."""
+        parts = (each.minimumSizeHint().height() for each in (self.map, self.pick_line))
+        others = self._least_height() - self._meaning_room.minimumHeight() - sum(parts)
+        self.meaning.setText(text)
+        texts = self.meaning.heightForWidth(width) + self.pick_line.whole_height
+        return self.height() - others - texts < self.heatmap.least_height
 
     def _fit_header(self, width: int, is_low: bool) -> None:
         """Puts name and tools into one line, or into two if there is no room.
@@ -545,7 +562,7 @@ class PickLine(QWidget):
         )
         self.explain_button.setCheckable(True)
         self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))
-        self._is_split = False
+        self._is_split = self._is_tight = False
         # the stretch takes the room of the label when that has a line of its own
         self.row = row_of(0, (self.label, 1), self.clear_button, self.explain_button, spacing=4)
         self._column = column_of(self.row, spacing=0, within=self)
@@ -569,12 +586,28 @@ class PickLine(QWidget):
             self._fit()
         return super().event(event)
 
-    def _fit(self) -> None:
-        """Puts the words next to the buttons, or above them; their length does not count, so nothing jumps."""
+    def set_tight(self, is_tight: bool) -> None:
+        """Without room for a second line, words that do not fit next to the buttons are left out."""
+        self._is_tight = is_tight
+        self._fit()
+
+    @property
+    def whole_height(self) -> int:
+        """With all words in sight."""
+        return self.row.sizeHint().height() + (self.label.sizeHint().height() if self._needs_split else 0)
+
+    @property
+    def _needs_split(self) -> bool:
         buttons = [child for child in self.findChildren(QWidget, options=_DIRECT) if child is not self.label]
         shown = [each for each in buttons if not each.isHidden() or each.sizePolicy().retainSizeWhenHidden()]
         taken = sum(each.sizeHint().width() + self.row.spacing() for each in shown)
-        is_split = self.width() - taken < scaled(LEAST_WORDS)
+        return self.width() - taken < scaled(LEAST_WORDS)
+
+    def _fit(self) -> None:
+        """Puts the words next to the buttons, or above them; their length does not count, so nothing jumps."""
+        needs_split = self._needs_split
+        is_split = needs_split and not self._is_tight
+        self.label.setVisible(is_split or not needs_split)
         if is_split == self._is_split:
             return
         self._is_split = is_split

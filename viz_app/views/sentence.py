@@ -38,10 +38,12 @@ from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import column_of, labelled_row, row_of, set_visible, take_out
 
 BUSY_DELAY_MS = 250
-LONG_TEXT = 150
+LONG_TEXT, LONG_TEXT_IF_LOW = 150, 90
 LOW_PAGE = 820
-NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
+NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 740
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
+LOWEST_PAGE = 680
+"""Below it, long sentences have small letters, and the original translation one line."""
 BUNDLED_LANGUAGE = "de"
 """Of the model that opens if no other does."""
 EDIT_TIP = "Edit the translation (or double-click it): the model then reads yours instead of choosing words"
@@ -94,7 +96,7 @@ class SentencePanel(QFrame):
         self.edit_button = flat_button("✎ Edit", EDIT_TIP)
         self._notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self._notes.label
-        self._is_dense = False
+        self._is_dense = self._is_low = False
         self.undo_before: Callable[[], object] = lambda: None
         self.rows = SentenceRows(self)
         self._show_languages()
@@ -150,6 +152,9 @@ class SentencePanel(QFrame):
             self._show_result()
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
         self.interventions.set_low(page_height < scaled(LOW_PAGE))
+        self._is_low = page_height < scaled(LOWEST_PAGE)
+        self.rows.max_original_lines = 1 if self._is_low else MAX_ORIGINAL_LINES
+        self._adapt_density()
         self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
@@ -222,7 +227,7 @@ class SentencePanel(QFrame):
             self.sentence.show_text("")
             self.original_line.setVisible(False)
             return
-        self._adapt_density(max(len(translation.text), len(self.input.text)))
+        self._adapt_density()
         if not translation.is_given or not self.sentence.is_editable:
             self.stop_editing()
             new = new_words(result.original, translation)
@@ -272,9 +277,14 @@ class SentencePanel(QFrame):
         self.rows.show_names(source.capitalize(), state.languages[1].capitalize())
         self.input.setPlaceholderText(typing_hint(state))
 
-    def _adapt_density(self, num_characters: int) -> None:
+    def _adapt_density(self) -> None:
         """Long sentences get smaller letters, so that the maps keep their room."""
-        is_dense = num_characters > (LONG_TEXT - 20 if self._is_dense else LONG_TEXT)
+        translation = self._state.translation
+        if translation is None:
+            return
+        num_characters = max(len(translation.text), len(self.input.text))
+        long = LONG_TEXT_IF_LOW if self._is_low else LONG_TEXT
+        is_dense = num_characters > (long - 20 if self._is_dense else long)
         if is_dense != self._is_dense:
             self._is_dense = is_dense
             self.input.set_dense(is_dense)
@@ -288,11 +298,13 @@ class SentenceRows:
 
     Attributes:
         is_folded: whether the words replace the sentence.
+        max_original_lines: the greatest number of lines of the original translation.
     """
 
     def __init__(self, panel: SentencePanel) -> None:
         self._panel = panel
         self.is_folded = self._is_wide = False
+        self.max_original_lines = MAX_ORIGINAL_LINES
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
         self._original_row, self._words_side = QWidget(), QWidget()
@@ -434,7 +446,7 @@ class SentenceRows:
         policy = line.sizePolicy()
         policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored if is_beside else QSizePolicy.Policy.Expanding)
         line.setSizePolicy(policy)
-        line.set_max_lines(1 if fits else MAX_ORIGINAL_LINES)
+        line.set_max_lines(1 if fits else self.max_original_lines)
         side = BESIDE_MARGIN if is_beside else 0
         line.setContentsMargins(side, 0, side, 0)
         if is_beside:

@@ -181,8 +181,11 @@ class StableHeightLabel(QWidget):
         label.setParent(self)
         label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
-    def show_text(self, text: str, width: int, longest: str = "") -> None:
-        """Shows a text, wrapped at `width` pixels, with room for a longer one that may soon take its place."""
+    def show_text(self, text: str, width: int, longest: str = "", *, max_lines: int = 0) -> None:
+        """Shows a text, wrapped at `width` pixels, with room for a longer one that may soon take its place.
+
+        `max_lines`: the greatest number of lines; 0: as many as there are.
+        """
         self._label.ensurePolished()
         font = self._label.font().toString()
         if (width, font) != (self._width, self._font):
@@ -192,6 +195,8 @@ class StableHeightLabel(QWidget):
             self._heights[each] = max(0, self._label.heightForWidth(width))  # below 0 before there is a width
         self._label.setText(text)
         needed = max(self._heights.values())
+        if max_lines:
+            needed = min(needed, max_lines * self._label.fontMetrics().lineSpacing())
         if needed != self.minimumHeight():
             self.setFixedHeight(needed)
 

@@ -352,7 +352,7 @@ def test_changed_words_stay_marked_in_another_theme(qtbot: QtBot) -> None:
 def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     qtbot: QtBot, panel: SentencePanel, state: ExperimentState
 ) -> None:
-    panel.fit(panel.width(), 500)
+    panel.fit(panel.width(), 700)
     assert panel.rows.is_folded
     answer(state)
     line = panel.original_line
@@ -371,6 +371,10 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     panel.rows.place_original()
     qtbot.waitUntil(lambda: line.height() >= 2 * line.fontMetrics().lineSpacing())
     assert line.shown_text().count("\n") == 1
+    panel.fit(panel.width(), 600)
+    panel.rows.place_original()
+    qtbot.waitUntil(lambda: line.height() < 2 * line.fontMetrics().lineSpacing())
+    assert line.shown_text().startswith("Original: a word"), "the rows of the map need the second line"
 
 
 def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(

@@ -72,7 +72,9 @@ class ForceWordJob:
 SPACING = 4
 PADDING = 6
 MAX_LETTERS = 24
-MAX_LINES, MAX_LINES_IF_LOW = 4, 2
+MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_LOWEST = 4, 2, 1
+LOWEST_TAB = 300
+"""Pixels of height below which the candidates get even more."""
 
 
 @dataclass(frozen=True)
@@ -189,14 +191,14 @@ class TokenArea(ContentHeightScrollArea):
     """A few lines of chips; the others scroll, and the current one stays in view."""
 
     def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
-        self._is_low = False
-        super().__init__(tokens, lambda: (MAX_LINES_IF_LOW if self._is_low else MAX_LINES) * tokens.line_height, parent)
+        self._max_lines = MAX_LINES
+        super().__init__(tokens, lambda: self._max_lines * tokens.line_height, parent)
         self._tokens, self._current = tokens, 0
 
-    def set_low(self, is_low: bool) -> None:
-        """Show fewer lines if there is little height."""
-        if is_low != self._is_low:
-            self._is_low = is_low
+    def set_max_lines(self, max_lines: int) -> None:
+        """Sets the greatest number of lines in sight."""
+        if max_lines != self._max_lines:
+            self._max_lines = max_lines
             self.show_current(self._current)
 
     def show_current(self, index: int) -> None:
@@ -306,7 +308,10 @@ class StepsTab(AnalysisTab):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low panel the candidates get lines of the tokens and of the explanation."""
         super().resizeEvent(event)
-        self.tokens_area.set_low(self.is_low)
+        is_lowest = self.height() < scaled(LOWEST_TAB)
+        low = MAX_LINES_IF_LOWEST if is_lowest else MAX_LINES_IF_LOW
+        self.tokens_area.set_max_lines(low if self.is_low else MAX_LINES)
+        self.explanation.setVisible(not is_lowest)
         self.explanation.setText(IN_SHORT if self.is_low else self.meaning)
 
     def redraw(self) -> None:

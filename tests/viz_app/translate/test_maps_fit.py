@@ -1,0 +1,78 @@
+"""The large map: up to 20 rows have their labels in every window, and none is ever behind a scroll bar."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import Coverage
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.experiment_editor import toggle
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import FakeTranslator
+
+WORDS = "Ein kleines Mädchen mit rotem Hut und blauem Kleid spielt mit einem großen braunen Hund im grünen Gras".split()
+SMALLEST = 960, 620
+SIZES = (1280, 800), (1366, 768), (1280, 720), (1100, 700), SMALLEST
+LEAST_LETTERS_PX = 12
+
+
+class Unfamiliar(FakeTranslator):
+    """Every sentence is unlike the training data, so that the notice takes its line."""
+
+    def run(self, experiment, **options):
+        return replace(super().run(experiment, **options), coverage=Coverage((), True, "picture captions"))
+
+
+def sentence_of(num_rows: int) -> str:
+    """Words whose map has this number of rows, with the end."""
+    return " ".join([*(WORDS * 4)[: num_rows - 2], "."])
+
+
+def is_in_sight(window: MainWindow, max_step: int) -> bool:
+    """Whether all rows are in sight, and at least every so many of them have a label."""
+    heatmap = window.translate_page.head.heatmap
+    layout = heatmap.layout_now
+    assert layout is not None
+    bottom = heatmap.mapTo(window, QPoint(0, round(layout.map.bottom()))).y()
+    return layout.hidden.isNull() and bottom <= window.height() and layout.row_step <= max_step
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("num_rows", [13, 20, 40])
+def test_no_row_is_cropped_in_any_window(make_window: MakeWindow, qtbot: QtBot, num_rows: int, is_open: bool) -> None:
+    """With a notice, chips of changes, and the analysis tabs open or closed."""
+    window = make_window(sentence=sentence_of(num_rows), loader=Unfamiliar)
+    page, state = window.translate_page, window.state
+    page.show_analysis(is_open)
+    for changes in ((), (Head("cross", 0, 0), Head("decoder", 0, 1), Head("decoder", 2, 3), Head("encoder", 1, 4))):
+        if changes:
+            state.submit(toggle(*changes))
+            qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
+        for size in SIZES:
+            window.resize(*size)
+            max_step = 1 if num_rows <= 20 and size != SMALLEST else 5
+            qtbot.waitUntil(lambda most=max_step: is_in_sight(window, most), timeout=3000)
+            view, layout = state.maps.view(), page.head.heatmap.layout_now
+            assert view is not None
+            assert layout is not None
+            assert len(view.row_labels) == num_rows
+            assert page.sentence.coverage_notice.isVisible()
+            assert layout.font.pixelSize() >= LEAST_LETTERS_PX
+            assert layout.row_step * layout.cell.y() >= LEAST_LETTERS_PX * 0.9, "labels do not overlap"
+
+
+@pytest.mark.heavy
+def test_a_caption_shortened_for_the_rows_has_its_whole_text_as_a_tip(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(sentence=sentence_of(20))
+    window.resize(*SMALLEST)
+    meaning = window.translate_page.head.meaning
+    qtbot.waitUntil(lambda: meaning.text().endswith("…"))
+    assert meaning.toolTip().startswith(meaning.text()[:-1])
+    assert meaning.height() < 2 * meaning.fontMetrics().lineSpacing()
+    window.resize(1920, 1080)
+    qtbot.waitUntil(lambda: not meaning.toolTip())
+    assert meaning.text().startswith("Each row: where the model looks at the German while it predicts that")
