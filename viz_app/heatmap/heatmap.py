@@ -308,6 +308,17 @@ def row_height(font: QFont) -> float:
     return QFontMetrics(font).height() * LINE_SHARE
 
 
+def least_height(view: MapView | None) -> int:
+    """The height of a map in which all rows, or as many as it should always show, have labels."""
+    theme = current_theme()
+    font = label_fonts(theme)[-1]
+    if view is None:
+        return 0
+    labels = min(_longest(view.column_labels, font.toString()) + 1, theme.scaled(MIN_COLUMN_LABEL))
+    rows = min(len(view.row_labels), MANY_ROWS) * row_height(font)
+    return ceil(rows + labels + QFontMetrics(font).height() * 0.6 + LABEL_GAP + EDGE)
+
+
 def thinned(count: int, step: int, lit: list[int]) -> list[int]:
     """Indices to label: every `step`-th, and the lit ones, which hide neighbours that are too close."""
     kept = [index for index in range(0, count, step) if all(index == each or abs(index - each) >= step for each in lit)]
@@ -818,16 +829,6 @@ class Heatmap(LargeMap):
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""
         return QSize(320, 150)
-
-    @property
-    def least_height(self) -> int:
-        """The height at which all rows, or as many as a map should always show, have labels."""
-        view, font = self._view, label_fonts(self._theme)[-1]
-        if view is None:
-            return 0
-        labels = min(_longest(view.column_labels, font.toString()) + 1, self._theme.scaled(MIN_COLUMN_LABEL))
-        rows = min(len(view.row_labels), MANY_ROWS) * row_height(font)
-        return ceil(rows + labels + QFontMetrics(font).height() * 0.6 + LABEL_GAP + EDGE)
 
     def cell_rect(self, pair: Pair) -> QRectF | None:
         """The cell of a query and a key; None if one of them is hidden."""

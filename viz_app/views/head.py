@@ -37,7 +37,7 @@ from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MapKind
-from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.heatmap.heatmap import Heatmap, least_height
 from augenmerk.viz_app.heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
@@ -316,14 +316,8 @@ class HeadPanel(QFrame):
             )
         self._fit()
 
-    def _least_height(self) -> int:
-        column = self.layout()
-        if column is None:
-            return 1
-        return max(column.totalMinimumHeightForWidth(self.width()), column.totalMinimumSize().height())
-
     def _height_for_explanation(self) -> int:
-        others = self._least_height() - self.explanation.minimumHeight()
+        others = _least_height(self) - self.explanation.minimumHeight()
         return max(min(int(self.height() * EXPLANATION_SHARE), self.height() - others), scaled(LEAST_EXPLANATION))
 
     def _fit(self) -> None:
@@ -355,10 +349,10 @@ class HeadPanel(QFrame):
     def _is_tight(self, text: str, width: int) -> bool:
         """Whether the texts around the map must yield, as its rows need their room."""
         parts = (each.minimumSizeHint().height() for each in (self.map, self.pick_line))
-        others = self._least_height() - self._meaning_room.minimumHeight() - sum(parts)
+        others = _least_height(self) - self._meaning_room.minimumHeight() - sum(parts)
         self.meaning.setText(text)
         texts = self.meaning.heightForWidth(width) + self.pick_line.whole_height
-        return self.height() - others - texts < self.heatmap.least_height
+        return self.height() - others - texts < least_height(self._state.maps.view())
 
     def _fit_header(self, width: int, is_low: bool) -> None:
         """Puts name and tools into one line, or into two if there is no room.
@@ -382,6 +376,13 @@ class HeadPanel(QFrame):
             self._is_split = is_split
             self._header.removeWidget(self._tools)
             self._header.addWidget(self._tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
+
+
+def _least_height(panel: QWidget) -> int:
+    column = panel.layout()
+    if column is None:
+        return 1
+    return max(column.totalMinimumHeightForWidth(panel.width()), column.totalMinimumSize().height())
 
 
 def with_cancel(text: str) -> str:
