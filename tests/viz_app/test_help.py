@@ -150,6 +150,21 @@ def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, mak
 
 
 @pytest.mark.heavy
+def test_the_log_probability_is_explained_with_and_without_changes(qtbot: QtBot, make_window: MakeWindow) -> None:
+    window = make_window()
+    facts, state = window.translate_page.sentence.facts, window.translate_page.state
+    for change in (None, toggle_head(Head("cross", 0, 0))):
+        if change is not None:
+            state.submit(change)
+            qtbot.waitUntil(lambda: "of the original" in facts.text())
+        place = facts.rect().center()
+        QApplication.sendEvent(facts, QHelpEvent(QEvent.Type.ToolTip, place, facts.mapToGlobal(place)))
+        qtbot.waitUntil(lambda: QToolTip.text().startswith("log-probability: The probability of a token"))
+        QToolTip.hideText()
+        qtbot.waitUntil(lambda: not QToolTip.text() or not QToolTip.isVisible())
+
+
+@pytest.mark.heavy
 def test_terms_are_explained_in_dialogs_too(qtbot: QtBot, make_window: MakeWindow) -> None:
     dialog = QDialog(make_window())
     label, field = QLabel("entropy", dialog), QLineEdit(dialog)

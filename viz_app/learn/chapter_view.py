@@ -13,10 +13,17 @@ from augenmerk.viz_app.learn.figures.attention import MapFigure
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.figures.registry import FIGURES
 from augenmerk.viz_app.learn.values import UNKNOWN, pair_tokens, values_of
-from augenmerk.viz_app.state.experiment_state import RequestState
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea, area_around, column_of, row_of, take_out
+from augenmerk.viz_app.widgets.layouts import (
+    FlowLayout,
+    VerticalScrollArea,
+    area_around,
+    column_of,
+    row_of,
+    set_visible,
+    take_out,
+)
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 800
@@ -38,7 +45,7 @@ class PredictView(QFrame):
         choices: one button for each, by its name.
         look: computes the answer; enabled once there is a choice and a result.
         verdict: compares the choice with the result; empty before.
-        request: the pending answer.
+        request: the pending answer, of this question or another one of the chapter.
 
     Signals:
         judged(): a verdict or problem is shown.
@@ -50,7 +57,7 @@ class PredictView(QFrame):
         super().__init__(parent)
         self._predict, self._context = predict, context
         self._state = context.state
-        self.request = RequestState()
+        self.request = context.request
         self._asked = Question(predict.options)
         self._is_wanted, self._is_askable = False, False
         self._found: Verdict | None = None
@@ -183,7 +190,7 @@ class PredictView(QFrame):
         self.verdict.setVisible(bool(text))
 
     def _on_request(self) -> None:
-        if self.request.problem:
+        if self.request.problem and self._is_wanted:
             self._is_wanted = False
             self._show_verdict(self.request.problem)
             self.judged.emit()
@@ -218,6 +225,7 @@ class ChapterText(QWidget):
         self.predictions: list[PredictView] = []
         self.title = label("title", chapter.title, wraps=True)
         self.back_button = QPushButton("Back to your sentence", self)
+        self.back_button.hide()
         self.back_button.clicked.connect(context.own.restore)
         content = column_of(
             self.title, self._text(chapter.claim, "claim"), spacing=10, margins=(4, 0, 14, 10), within=self
@@ -250,10 +258,8 @@ class ChapterText(QWidget):
             prediction.refresh()
 
     def _offer_way_back(self) -> None:
-        is_offered = bool(self.tries) and not self._context.own.is_shown
-        if not is_offered and self.back_button.hasFocus():
-            self.tries[-1].setFocus()  # else Qt chooses, perhaps outside the page
-        self.back_button.setVisible(is_offered)
+        if self.tries:
+            set_visible(self.back_button, not self._context.own.is_shown, focus_to=self.tries[-1])
 
     def _question(self, block: Predict) -> PredictView:
         self.predictions.append(PredictView(block, self._context))

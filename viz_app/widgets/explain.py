@@ -162,7 +162,7 @@ class TermExplainer(QObject):
         if widget.toolTip() or not isinstance(widget, QLabel):
             return False
         entries = entries_in(own_text(widget))
-        if not entries or len(widget.text()) > MAX_TIPPED:
+        if not entries or max(map(len, widget.text().splitlines()), default=0) > MAX_TIPPED:
             return False
         QToolTip.showText(place, "\n".join(f"{entry.title}: {entry.text}" for entry in entries), widget)
         return True
@@ -176,7 +176,7 @@ class TermExplainer(QObject):
 
 
 MAX_TIPPED = 40
-"""Characters of a label; longer ones are sentences, which explain themselves."""
+"""Characters of a line of a label; longer ones are sentences, which explain themselves."""
 _ASKED = (
     QEvent.Type.ToolTip,
     QEvent.Type.QueryWhatsThis,

@@ -1,6 +1,7 @@
 """Every question of every chapter, answered with mouse and keyboard, on an easy, a typical and a long sentence."""
 
 import re
+from functools import partial
 
 import pytest
 from PySide6.QtCore import Qt
@@ -88,6 +89,11 @@ def answer_by_keys(qtbot: QtBot, window: MainWindow, prediction: PredictView, ch
     qtbot.keyClick(prediction.look, Qt.Key.Key_Space)
 
 
+def asked(prediction: PredictView) -> str:
+    """The text of the question."""
+    return prediction.question.text()
+
+
 def has_verdict(prediction: PredictView) -> bool:
     """A verdict with a sentence of explanation."""
     return re.fullmatch(r"(Right\.|No: .+?\.) \S.+?[.!?]”?", prediction.verdict.text()) is not None
@@ -125,19 +131,23 @@ def test_an_answer_wanted_while_an_experiment_is_computed_is_given_about_the_sam
     qtbot: QtBot, window: MainWindow, name: str
 ) -> None:
     view = open_chapter(qtbot, window, name, SENTENCES[1])
-    (prediction,) = view.text.predictions
-    first = next(iter(prediction.choices.values()))
-    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    state, predictions, judged = page_of(window).state, view.text.predictions, set[str]()
+    for prediction in predictions:
+        qtbot.mouseClick(next(iter(prediction.choices.values())), Qt.MouseButton.LeftButton)
+        prediction.judged.connect(partial(judged.add, prediction.check))
     for button in view.text.tries:
-        state = page_of(window).state
-        text, head, question = state.experiment.source_text, state.selection.head, prediction.question.text()
+        text, head, questions = state.experiment.source_text, state.selection.head, list(map(asked, predictions))
+        judged.clear()
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-        qtbot.mouseClick(prediction.look, Qt.MouseButton.LeftButton)
-        rest(qtbot, window)
-        if (state.experiment.source_text, state.selection.head) != (text, head) or not prediction.look.isEnabled():
+        for prediction in predictions:
+            qtbot.mouseClick(prediction.look, Qt.MouseButton.LeftButton)
+        if (state.experiment.source_text, state.selection.head) != (text, head) or not predictions[0].look.isEnabled():
+            rest(qtbot, window)
             continue  # another question, to be answered once it can be read, or none about such a head
-        assert prediction.question.text() == question, button.text()
-        assert has_verdict(prediction), button.text()
+        qtbot.waitUntil(lambda: judged == {each.check for each in predictions})
+        rest(qtbot, window)
+        assert list(map(asked, predictions)) == questions, button.text()
+        assert all(map(has_verdict, predictions))
 
 
 def test_a_softer_softmax_that_reorders_the_words_is_judged_for_the_row_asked_about(

@@ -12,7 +12,7 @@ from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
 from augenmerk.viz_app.learn.checks import Answers
 from augenmerk.viz_app.learn.sentence import OwnSentence
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.labels import label
@@ -32,6 +32,7 @@ class LearnContext:
         own: the reader's sentence.
         window_state: the experiment of the Translate page; None if there is none.
         answers: the questions of the chapter that the reader has answered.
+        request: the pending answer to one of them; the others wait.
         open_part: opens the chapter about a part of the model.
     """
 
@@ -40,6 +41,7 @@ class LearnContext:
     own: OwnSentence
     window_state: ExperimentState | None = None
     answers: Answers = field(default_factory=Answers)
+    request: RequestState = field(default_factory=RequestState)
     open_part: Callable[[Module], object] = bool
 
 
