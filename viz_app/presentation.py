@@ -72,7 +72,7 @@ class Presentation(QWidget):
     Attributes:
         view: the view that is presented; None while none is.
         step_scene: moves by a number of scenes and returns True; False if no lesson is shown.
-        scene_words: number, title and text of the scene; None if no lesson is shown.
+        scene_words: heading, text, question and shown answer of the scene; None if no lesson is shown.
         scene: those of a lesson; hidden without one.
         source, target: the sentence, and the words of the translation; new words are marked.
         changes: those of the experiment.
@@ -98,7 +98,7 @@ class Presentation(QWidget):
         self._window_before = Qt.WindowState.WindowNoState
         self._splitters: list[tuple[QSplitter, QByteArray]] = []
         self.step_scene: Callable[[int], bool] = lambda by: False
-        self.scene_words: Callable[[], str | None] = lambda: None
+        self.scene_words: Callable[[], tuple[str, ...] | None] = lambda: None
         self.scene, self.source, self.target, self.value, self.caption, self.hint = (QLabel() for _ in range(6))
         self.changes = ChangeLabels(state)
         self._make_texts()
@@ -124,7 +124,8 @@ class Presentation(QWidget):
         for words in (self.scene, self.source, self.target, self.value, self.caption, self.hint):
             words.setWordWrap(True)
             words.setProperty("role", roles.get(words, ""))
-            words.setTextFormat(Qt.TextFormat.RichText if words is self.target else Qt.TextFormat.PlainText)
+            is_rich = words in (self.scene, self.target)
+            words.setTextFormat(Qt.TextFormat.RichText if is_rich else Qt.TextFormat.PlainText)
         self.target.setAccessibleName("Translation")
 
     def present(self, view: Presentable) -> None:
@@ -187,7 +188,7 @@ class Presentation(QWidget):
         if view is None:
             return
         shown, scene = state.maps.translation, self.scene_words()
-        self.scene.setText(scene or "")
+        self.scene.setText(self._scene_text(*scene) if scene is not None else "")
         self.scene.setVisible(scene is not None)
         for words in (self.source, self.target, self.changes, self.value, self.caption):
             words.setVisible(view.is_about_sentence)
@@ -250,6 +251,15 @@ class Presentation(QWidget):
             if self._texts.heightForWidth(self._texts.width()) <= self.height() - 2 * body:
                 break
 
+    @staticmethod
+    def _scene_text(heading: str, text: str, question: str, answer: str) -> str:
+        """The words of a scene as rich text."""
+        color = current_theme().palette.text
+        plain = f'<span style="color: {color}">{escape(text, quote=False)}</span>' if text else ""
+        asked = f'<b style="color: {color}">{escape(question, quote=False)}</b>' if question else ""
+        answered = f"<b>{escape(answer, quote=False)}</b>" if answer else ""
+        return "<br>".join(filter(None, (escape(heading, quote=False), plain, asked, answered)))
+
     def _marked(self, shown: Translation) -> str:
         """The translation as rich text: new words are coloured, and the pointer is at its word."""
         colors, pointer, pointed = current_theme().palette, self._state.selection.pointer, pointed_word(self._state)
@@ -259,7 +269,7 @@ class Presentation(QWidget):
             is_at = is_word and words.pop(0) == pointed
             style = f"color: {colors.warm};" if piece.mark == "new" else ""
             if is_at and pointer is not None and pointer.style != "dim":
-                style = f"background: {colors.accent}; color: {colors.on_accent};"
+                style = f"background: {colors.pointer}; color: {colors.panel};"
             elif pointed is not None and pointer is not None and pointer.style == "dim" and not is_at:
                 style = f"color: {colors.border};"
             if piece.mark != "gone":

@@ -55,6 +55,7 @@ class Palette:
         accent: selection, the first curve, the primary button; `on_accent` is text upon it.
         warm: items that deserve a second look: low probability, the second curve, notes.
         faint_accent: a pale accent: raw values of a smoothed curve.
+        pointer: directs the eye of an audience; unlike all colours of maps.
     """
 
     background: str
@@ -68,6 +69,7 @@ class Palette:
     on_accent: str
     warm: str
     faint_accent: str
+    pointer: str
 
 
 LIGHT = Palette(
@@ -82,6 +84,7 @@ LIGHT = Palette(
     on_accent="#ffffff",
     warm="#a84c08",
     faint_accent="#b7cbf1",
+    pointer="#d6246e",
 )
 DARK = Palette(
     background="#17191c",
@@ -95,6 +98,7 @@ DARK = Palette(
     on_accent="#10131a",
     warm="#f2a34f",
     faint_accent="#3b5380",
+    pointer="#57e0c8",
 )
 
 

@@ -279,13 +279,13 @@ class LessonDocuments(QObject):
     def _has_unsaved_screen(self) -> bool:
         return self.bar.is_editing and self.bar.shows_changes
 
-    def scene_words(self) -> str | None:
-        """Place and title, text, question and shown answer of the current scene, in lines; None without a lesson."""
+    def scene_words(self) -> tuple[str, ...] | None:
+        """Place and title, text, question and shown answer of the current scene; None without a lesson."""
         scene = self.lesson.scene
         if scene is None:
             return None
         heading = f"{self.lesson.place_text} · {scene.title}"
-        return "\n".join(filter(None, (heading, scene.text, scene.question, self.answer.text)))
+        return heading, scene.text, scene.question, self.answer.text or ""
 
     def listed(self) -> list[BoundCommand]:
         """A command for each lesson that opens it: recent ones, then those that ship. Reads all files."""

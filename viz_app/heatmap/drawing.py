@@ -116,7 +116,7 @@ SIGNED_EMBER = ColorTable(_signed(0.26, 0.80), True, _DARK_GREY)
 
 BAR_PX, DOT_PX = 3.0, 4.0
 """Thickness of the short bars, and diameter of the dots, next to rows and columns."""
-PRINT_COLORS = {"accent": "#2a63cc", "warm": "#a84c08"}
+PRINT_COLORS = {"accent": "#2a63cc", "warm": "#a84c08", "pointer": "#d6246e"}
 """The colours of marks on white ground."""
 CHANGED_PX, SET_PX, FORCED_PX = 6.0, 2.0, 8.0
 """Distance of such a mark from the cells."""
@@ -195,13 +195,13 @@ class Shape:
         kind: a filled rectangle, a filled ellipse, an outline, a line from the upper left to the lower right corner, an
             outlined ellipse, or a rectangle of the ground that lets a little through (`VEIL_OPACITY`).
         box: its place, in pixels from the upper left cell; of a line, width and height may be negative.
-        color: the role of its colour: "accent" for selected items, "warm" for changed ones.
+        color: the role of its colour: "accent" for selected items, "warm" for changed ones, "pointer".
         pen_px: width of outline or line.
     """
 
     kind: Literal["fill", "dot", "frame", "line", "ring", "veil"]
     box: Box
-    color: Literal["accent", "warm"]
+    color: Literal["accent", "warm", "pointer"]
     pen_px: float = 0.0
 
     @property
@@ -220,7 +220,7 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
         scale: of the marks next to it; below 1 for small maps, which are close together.
     """
     bar_px, dot_px = BAR_PX * scale, DOT_PX * scale
-    veils = [Shape("veil", window, "accent")] if marks.is_dimmed else []
+    veils = [Shape("veil", window, "pointer")] if marks.is_dimmed else []
     changed, set_by_hand, forced = (_visible(bands, cell, window) for bands in (marks.changed, marks.set, marks.forced))
     bars = [_beside(band, box, window, -CHANGED_PX * scale, bar_px) for band, box in changed]
     bars += [_beside(band, box, window, SET_PX * scale, bar_px) for band, box in set_by_hand]
@@ -262,10 +262,10 @@ def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
             Box(around.left, at.top, at.left - around.left, at.height),
             Box(right, at.top, end_x - right, at.height),
         )
-        return [Shape("veil", box, "accent") for box in boxes if box.width > 0 and box.height > 0]
+        return [Shape("veil", box, "pointer") for box in boxes if box.width > 0 and box.height > 0]
     if style == "ring":
         x, y = (min(max(RING_MARGIN_PX, 0.12 * side), MAX_RING_MARGIN_PX) for side in (at.width, at.height))
-        return [Shape("ring", Box(at.left - x, at.top - y, at.width + 2 * x, at.height + 2 * y), "accent", POINTER_PX)]
+        return [Shape("ring", Box(at.left - x, at.top - y, at.width + 2 * x, at.height + 2 * y), "pointer", POINTER_PX)]
     x = 1 if at.left + at.width / 2 < around.left + around.width / 2 else -1
     y = 1 if at.top + at.height / 2 < around.top + around.height / 2 else -1
     left, top = right if x > 0 else at.left, bottom if y > 0 else at.top
@@ -275,7 +275,7 @@ def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
     if around.height < 2 * at.height + ARROW_PX:  # no room above or below: from the side
         left, top, head = left - 5 * x, at.top + at.height / 2, ARROW_HEAD_PX / 2
         lines = [(ARROW_PX / 2 * x, 0.0), (head * x, head), (head * x, -head)]
-    return [Shape("line", Box(left, top, *line), "accent", POINTER_PX) for line in lines]
+    return [Shape("line", Box(left, top, *line), "pointer", POINTER_PX) for line in lines]
 
 
 def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) -> list[tuple[Band, Box]]:

@@ -205,7 +205,7 @@ class WordChips(QWidget):
             self._paint_bar(painter, place, math.exp(translation.word_log_probability(word)))
         at = next((place for word, place in self._chips if word == pointed), None)
         if at is not None and style == "ring":
-            painter.setPen(QPen(theme.color("accent"), POINTER_PX))
+            painter.setPen(QPen(theme.color("pointer"), POINTER_PX))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(at.adjusted(-1, 2, 1, -2), CHIP_RADIUS, CHIP_RADIUS)
         elif at is not None and style == "arrow":

@@ -135,7 +135,9 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
     lesson.go_to(0)
     settle(qtbot, window)
     press(qtbot, window, Qt.Key.Key_F5)
-    window.setFixedSize(*size)
+    window.setWindowState(Qt.WindowState.WindowNoState)  # of the screen of the test
+    window.resize(*size)
+    qtbot.waitUntil(lambda: shown.size().toTuple() == size)
     qtbot.wait(50)
     for place, scene in enumerate(lesson.scenes):
         settle(qtbot, window)
@@ -161,7 +163,6 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
     assert lesson.place == 4
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert not shown.isVisible()
-    window.setMaximumSize(16_777_215, 16_777_215)
 
 
 def test_a_lesson_of_five_scenes_is_made_presented_saved_and_reopened(

@@ -105,11 +105,11 @@ function pointerShapes([style, row, column], cellWidth, cellHeight, width, heigh
   const top = row * cellHeight, right = left + wide, bottom = top + cellHeight;
   if (style === "dim") {
     const boxes = [[0, 0, width, top], [0, bottom, width, height - bottom], [0, top, left, cellHeight], [right, top, width - right, cellHeight]];
-    return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["veil", box, "accent", 0]);
+    return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["veil", box, "pointer", 0]);
   }
   if (style === "ring") {
     const [x, y] = [wide, cellHeight].map((side) => Math.min(Math.max(5, 0.12 * side), 9));
-    return [["ring", [left - x, top - y, wide + 2 * x, cellHeight + 2 * y], "accent", 3.5]];
+    return [["ring", [left - x, top - y, wide + 2 * x, cellHeight + 2 * y], "pointer", 3.5]];
   }
   const x = left + wide / 2 < width / 2 ? 1 : -1, y = top + cellHeight / 2 < height / 2 ? 1 : -1;
   let tip = [column === null ? left + wide / 2 : x > 0 ? right : left, y > 0 ? bottom : top];
@@ -118,13 +118,13 @@ function pointerShapes([style, row, column], cellWidth, cellHeight, width, heigh
     tip = [tip[0] - 5 * x, top + cellHeight / 2];
     lines = [[17 * x, 0], [5.5 * x, 5.5], [5.5 * x, -5.5]];
   }
-  return lines.map((line) => ["line", [...tip, ...line], "accent", 3.5]);
+  return lines.map((line) => ["line", [...tip, ...line], "pointer", 3.5]);
 }
 
 function drawShapes(pen, shapes, left, top) {
   const style = getComputedStyle(document.documentElement);
   for (const [kind, [x, y, width, height], role, thickness] of shapes) {
-    const color = style.getPropertyValue(role === "warm" ? "--warm" : "--mark");
+    const color = style.getPropertyValue({ warm: "--warm", pointer: "--pointer" }[role] ?? "--mark");
     pen.fillStyle = color; pen.strokeStyle = color; pen.lineWidth = thickness;
     pen.beginPath();
     if (kind === "fill") pen.fillRect(left + x, top + y, width, height);
