@@ -1,6 +1,7 @@
 """Names and codes of languages."""
 
 import re
+from collections.abc import Iterable
 
 UNDETERMINED = "und"
 """The ISO 639 code of an undetermined language."""
@@ -63,6 +64,26 @@ def two_letter_code(code: str) -> str:
 def language_name(code: str) -> str:
     """The English name of the language, or of the group of languages; its code if that is not known."""
     return _NAMES.get(two_letter_code(code)) or _GROUPS.get(code.lower(), code)
+
+
+_COMMON_WORDS = {
+    "de": """als am auf aus bei beim das dem den der des die durch ein eine einem einen einer eines er es für hat ich
+    im ist mit nach nicht sein sich sie sind und vom von vor wie wir zu zum zur zwei über""",
+    "en": """a and are at by can for from has have he his how i into is it its my near not of on or our she that the
+    their them there they this three to two up we what where which while who with you your""",
+}
+"""Frequent words of each language that no other language here has."""
+
+
+def likely_language(words: Iterable[str], source: str) -> str:
+    """The code of the language of most of the common words, if it is not `source`; otherwise empty.
+
+    Also empty if the common words of the source language are not known, because other languages share many of them.
+    """
+    typed, source = {word.lower() for word in words}, two_letter_code(source)
+    numbers = {code: len(typed.intersection(common.split())) for code, common in _COMMON_WORDS.items()}
+    code = max(numbers, key=numbers.__getitem__)
+    return code if numbers[code] > numbers.get(source, len(typed)) else ""
 
 
 def a_sentence_in(code: str) -> str:

@@ -90,8 +90,8 @@ class TextCodec:
     def restoring_spelling(self, counts: WordCounts | None) -> "TextCodec":
         """The codec for typed text, which restores the training data's spelling; see `SpellingRestorer`.
 
-        Words of the training data keep their ids. Returns this codec if no spellings are known, and for a vocabulary of
-        whole words, where other words are unknown, as in the published systems.
+        All but slips among the words of the training data keep their ids. Returns this codec if no spellings are known,
+        and for a vocabulary of whole words, where other words are unknown, as in the published systems.
 
         Args:
             counts: counts of the words in the training data; None if unknown.

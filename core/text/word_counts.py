@@ -243,16 +243,20 @@ REPLACEMENTS: Mapping[str, Mapping[str, str]] = {
     "de": {"ss": "ß", "ae": "ä", "oe": "ö", "ue": "ü", "Ae": "Ä", "Oe": "Ö", "Ue": "Ü"},
 }
 """By language: what people type for a letter that their keyboard or capitals lack, and that letter."""
+SLIPS_BELOW = 3
+"""A training word that occurs less often may be a slip of spelling: “schoss” once, “schoß” 46 times."""
+TIMES_AS_FREQUENT = 10
+"""How many times as frequent the usual spelling of a slip must at least be."""
 MAX_PLACES = 8
 """Maximum number of places for such a letter in a word, for at most 2 ** 8 spellings. Other words stay unchanged."""
 
 
 @dataclass(frozen=True, eq=False)
 class SpellingRestorer:
-    """Finds the training data's spelling for words that they do not contain as typed.
+    """Finds the training data's spelling for words that they hardly contain as typed.
 
-    Words of the training data stay unchanged, and so do words without a known spelling: a model reads everything it
-    knows as in training.
+    Words without a known spelling stay unchanged, and so do words of the training data, except slips: those that occur
+    less than `SLIPS_BELOW` times, and in another spelling at least `TIMES_AS_FREQUENT` times as often.
 
     Attributes:
         replacements: typed letters, and the letter they may replace.
@@ -275,13 +279,14 @@ class SpellingRestorer:
         return re.compile("(" + "|".join(map(re.escape, self.replacements)) + ")")
 
     def restore(self, word: str) -> str:
-        """The most frequent known spelling of the word; the word itself if it is known or has no known spelling."""
+        """The most frequent known spelling of the word; the word itself unless that is far more frequent."""
         counts = self.counts.counts
-        if word in counts:
+        if counts.get(word, 0) >= SLIPS_BELOW:
             return word
         parts = self._places.split(word)  # every second part may replace a letter
         if not 1 <= len(parts) // 2 <= MAX_PLACES:
             return word
         choices = [(part, self.replacements[part]) if index % 2 else (part,) for index, part in enumerate(parts)]
         known = [spelling for spelling in map("".join, product(*choices)) if spelling in counts]
-        return max(known, key=counts.__getitem__, default=word)  # of equally frequent ones the first
+        best = max(known, key=counts.__getitem__, default=word)  # of equally frequent ones the first
+        return best if counts.get(best, 0) >= TIMES_AS_FREQUENT * counts.get(word, 0) else word

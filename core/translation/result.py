@@ -62,23 +62,26 @@ class RareWord:
 
 @dataclass(frozen=True)
 class RespelledWord:
-    """A source word read in another spelling, because the training data contain only that one.
+    """A source word read in another spelling, because that one is far more frequent in the training data.
 
     Attributes:
         text: as typed, case folded.
         read_as: the spelling that the model reads.
         start, end: half-open range of its tokens in `Translation.source_tokens`.
+        count: occurrences as typed in the training data.
     """
 
     text: str
     read_as: str
     start: int
     end: int
+    count: int = 0
 
     @property
     def explanation(self) -> str:
         """For people: read as “straße”: “strasse” is not in the training data."""
-        return f"read as “{self.read_as}”: “{self.text}” is not in the training data"
+        seen = f"only {_times(self.count)}" if self.count else "not"
+        return f"read as “{self.read_as}”: “{self.text}” is {seen} in the training data"
 
 
 @dataclass(frozen=True)
@@ -91,19 +94,20 @@ class Coverage:
             training sentences, as in another language.
         kind: the kind of text in the training data, see `WordCounts`; empty if unknown.
         respelled_words: in the order of the sentence; one of them is rare if the spelling that was read is.
+        language_notice: the notice for a sentence in a language that the model does not read; empty for others.
     """
 
     rare_words: tuple[RareWord, ...]
     is_unlike_training: bool
     kind: str = ""
     respelled_words: tuple[RespelledWord, ...] = ()
+    language_notice: str = ""
 
     @property
     def notice(self) -> str:
-        """The notice for a sentence that is unlike the training data; empty for others."""
-        if not self.is_unlike_training:
-            return ""
-        return f"{self.known} {OTHER_TEXT}"
+        """The notice for a sentence in another language or unlike the training data; empty for others."""
+        unlike_training = f"{self.known} {OTHER_TEXT}" if self.is_unlike_training else ""
+        return self.language_notice or unlike_training
 
     @property
     def known(self) -> str:

@@ -270,7 +270,7 @@ class Runner:
             predicted_ids=target.ids,
             source_places=source.places,
             unreached=compiled.unreached(len(target.ids)),
-            coverage=cover(source, self._word_counts),
+            coverage=cover(source, self._word_counts, self._codecs.source.language),
             **vars(steps),
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.text.codec import CONTINUATION, EncodedWord, TextCodec
-from augenmerk.core.text.languages import a_sentence_in
+from augenmerk.core.text.languages import a_sentence_in, language_name, likely_language
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.tokenizers import check_length
 from augenmerk.core.text.vocabulary import UNKNOWN
@@ -265,15 +265,15 @@ def _shorten(text: str, limit: int = 60) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
-def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
-    """The coverage of a source by the training data; None without their word counts. No language is identified."""
+def cover(source: EncodedSource, counts: WordCounts | None, language: str) -> Coverage | None:
+    """The coverage of a source by the training data in this language; None without their word counts."""
     if counts is None:
         return None
     rare, respelled = [], []
     for word, encoded in zip(source.words, source.encoded, strict=True):
         spelling = encoded.spelling
         if spelling != word.text:
-            respelled.append(RespelledWord(word.text, spelling, word.start, word.end))
+            respelled.append(RespelledWord(word.text, spelling, word.start, word.end, counts.of(word.text)))
         count = counts.of(spelling)
         if count >= RARE_BELOW or spelling == UNKNOWN:
             continue
@@ -289,7 +289,14 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
                 is_exact=counts.is_exact(spelling),
             )
         )
-    return Coverage(tuple(rare), _is_unlike_training(source, rare, counts), counts.kind, tuple(respelled))
+    typed = likely_language((word.text for word in source.encoded), language)
+    return Coverage(
+        tuple(rare),
+        _is_unlike_training(source, rare, counts),
+        counts.kind,
+        tuple(respelled),
+        f"This looks like {language_name(typed)}. Enter {a_sentence_in(language)}." if typed else "",
+    )
 
 
 def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:

@@ -645,11 +645,14 @@ def _digits(before: float, now: float) -> int:
 
 
 class CoverageNotice(QWidget):
-    """A notice on a sentence unlike the training data. Hidden for others, and for models without information on it.
+    """A notice on a sentence in another language or unlike the training data.
+
+    Hidden for other sentences, and for models without word counts.
 
     Attributes:
         label: the notice.
-        button: opens the menu of models; without a menu, it is hidden and the notice mentions no other model.
+        button: opens the menu of models. Without a menu, it is hidden and the notice mentions no other model; it is
+            also hidden if the sentence is in another language.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -665,12 +668,13 @@ class CoverageNotice(QWidget):
     def offer(self, menu: QMenu) -> None:
         """Sets the menu of the button."""
         self.button.setMenu(menu)
-        self.button.show()
 
     def show_coverage(self, coverage: Coverage | None) -> None:
         """Shows the notice on a sentence, if there is one."""
         notice = coverage.notice if coverage is not None else ""
-        if coverage is not None and notice and self.button.menu() is None:
+        offers_models = self.button.menu() is not None and coverage is not None and not coverage.language_notice
+        if coverage is not None and notice and not (offers_models or coverage.language_notice):
             notice = coverage.known
+        self.button.setVisible(offers_models)
         self.label.setText(notice)
         self.setVisible(bool(notice))

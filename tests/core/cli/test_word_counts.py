@@ -39,9 +39,11 @@ def test_a_line_of_json_tells_the_same(file: Path, capsys: pytest.CaptureFixture
 
 
 def test_text_unlike_the_training_data_is_noted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["translate", "This is English.", "--checkpoint", str(file)]) == 0
+    assert main(["translate", "Kredite verfallen.", "--checkpoint", str(file)]) == 0
     notice = "augenmerk: note: This model knows picture captions. For other text, import a bigger model.\n"
     assert notice in capsys.readouterr().err
+    assert main(["translate", "This is English.", "--checkpoint", str(file)]) == 0
+    assert "augenmerk: note: This looks like English. Enter a German sentence.\n" in capsys.readouterr().err
     assert main(["translate", "Ein Mann steht.", "--checkpoint", str(file)]) == 0
     assert capsys.readouterr().err == ""
 

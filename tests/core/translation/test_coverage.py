@@ -23,6 +23,10 @@ def knowing(translator: Translator, kind: str = "picture captions", **changes: o
     counts = WordCounts.of_sentences(list(split_lines(GERMAN, codec.tokenizer, codec.case)), kind)
     assert counts is not None
     counts = replace(counts, **changes)  # type: ignore[arg-type]
+    return knowing_counts(translator, counts)
+
+
+def knowing_counts(translator: Translator, counts: WordCounts) -> Translator:
     return Translator(replace(translator.checkpoint, word_counts=counts), translator.device)
 
 
@@ -94,10 +98,19 @@ class TestSpelling:
         counts = pieces.checkpoint.word_counts
         assert counts is not None
         rare = WordCounts({**counts.counts, "bär": 2}, counts.kind)
-        coverage = Translator(replace(pieces.checkpoint, word_counts=rare), pieces.device).coverage("Ein Baer steht.")
+        coverage = knowing_counts(pieces, rare).coverage("Ein Baer steht.")
         assert coverage is not None
         assert [(word.text, word.count) for word in coverage.rare_words] == [("bär", 2)]
         assert [(word.text, word.read_as) for word in coverage.respelled_words] == [("baer", "bär")]
+
+    def test_the_notice_on_a_slip_of_the_training_data_states_how_often_it_was_there(self, pieces: Translator) -> None:
+        counts = pieces.checkpoint.word_counts
+        assert counts is not None
+        slip = WordCounts({**counts.counts, "strasse": 1, "straße": 10})
+        coverage = knowing_counts(pieces, slip).coverage("Ein Mann auf der Strasse.")
+        assert coverage is not None
+        (word,) = coverage.respelled_words
+        assert word.explanation == "read as “straße”: “strasse” is only once in the training data"
 
     def test_a_sentence_is_like_the_training_data_however_it_was_typed(self, pieces: Translator) -> None:
         coverage = pieces.coverage("Fussballspieler schlaeft")
@@ -203,10 +216,34 @@ def test_a_sentence_rarer_than_nearly_all_training_sentences_is_told(subword_tra
     assert (usual.is_unlike_training, strict.is_unlike_training) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_english"),
+    [
+        ("A dog", True),
+        ("THE COMMITTEE APPROVED THE BUDGET.", True),
+        ("How are you?", True),
+        ("Two dogs run in the snow.", True),
+        ("Ein Mann steht.", False),
+        ("Das Parlament billigte den Haushalt.", False),
+        ("Eine Frau sieht „The End“.", False),
+        ("Le chien court dans la neige.", False),
+        ("Een man op een fiets in de straat", False),
+        ("Elefant", False),
+        ("1 2 3 4 5", False),
+    ],
+)
+def test_english_typed_instead_of_german_has_its_own_notice(pieces: Translator, text: str, is_english: bool) -> None:
+    coverage = pieces.coverage(text)
+    assert coverage is not None
+    assert coverage.language_notice == ("This looks like English. Enter a German sentence." if is_english else "")
+    if is_english:
+        assert coverage.notice == coverage.language_notice
+
+
 def test_the_notice_speaks_of_captions_only_where_there_were_captions(subword_translator: Translator) -> None:
     notices = []
     for kind in ("picture captions", "", "recipes"):
-        coverage = knowing(subword_translator, kind).coverage("The committee approved the budget.")
+        coverage = knowing(subword_translator, kind).coverage("Der Aufsichtsrat billigte Kredite.")
         assert coverage is not None
         notices.append(coverage.notice)
     assert notices == [
