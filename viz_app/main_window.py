@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +80,8 @@ NARROW_CONTENT_SIZE = 465, 700
 """The minimum in a narrower window, where the parts are in one column. The smallest window has this width at
 200%, next to its scroll bar."""
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
+RUN_LETTERS, CHAPTER_LETTERS = 0.8, 0.87
+"""See `Presentable.letters`: charts and film fit together; the text of a chapter is larger than body text."""
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 CLOSE_POLL_MS = 100
 
@@ -145,7 +148,7 @@ class PageHost:
                 tab.name.lower(),
                 f"{tab.name} tab",
                 partial(self._open, TRANSLATE, partial(analysis.show_alone, tab)),
-                partial(getattr, tab, "meaning"),
+                f"{tab.name}\n{tab.tip}".format,
                 keys,
             )
             for tab in TABS
@@ -155,7 +158,8 @@ class PageHost:
             Presentable(f"chapter {each.name}", f"chapter “{each.title}”", partial(self._open_chapter, each.name))
             for each in read_chapters(self._window.preferences.learn_language)
         )
-        return large_map, *tabs, training, *chapters
+        smaller = replace(training, letters=RUN_LETTERS), *(replace(each, letters=CHAPTER_LETTERS) for each in chapters)
+        return large_map, *tabs, *smaller
 
     @property
     def presentable(self) -> str:

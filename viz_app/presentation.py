@@ -49,6 +49,7 @@ class Presentable:
         caption: a text next to a view about the sentence, such as the name of the head; None for other views.
         keys: commands for keys that the view leaves.
         set_presented: called with True before the view fills the screen, and with False when it is given back.
+        letters: the size of its body text; 1 for `LINES_PER_SCREEN`, less where larger text or parts need room.
     """
 
     name: str
@@ -57,11 +58,20 @@ class Presentable:
     caption: Callable[[], str] | None = None
     keys: Callable[[], tuple[BoundCommand, ...]] = tuple
     set_presented: Callable[[bool], object] = lambda _is_presented: None
+    letters: float = 1.0
 
     @property
     def is_about_sentence(self) -> bool:
         """Whether sentence, translation and caption are shown next to it."""
         return self.caption is not None
+
+
+class _Holder(QWidget):
+    """Makes its content as high as there is room: chapters scroll their text and figures themselves."""
+
+    def hasHeightForWidth(self) -> bool:
+        """No."""
+        return False
 
 
 class Presentation(QWidget):
@@ -103,8 +113,9 @@ class Presentation(QWidget):
         self.changes = ChangeLabels(state)
         self._make_texts()
         self._content = column_of()
-        content = QWidget()
-        content.setLayout(self._content)
+        holder, content = _Holder(), QWidget()
+        holder.setLayout(self._content)
+        column_of(holder, within=content)
         self._texts = QWidget()
         texts = self.scene, self.source, self.target, self.changes, 1, self.value, self.caption, 1, self.hint
         self._words = column_of(*texts, within=self._texts)
@@ -133,7 +144,7 @@ class Presentation(QWidget):
         self._give_back()
         widget = view.open()
         if self._page_before is None:
-            self._begin()
+            self._begin(view)
         view.set_presented(True)
         self.view, self._borrowed = view, Borrowed(widget, self._content)
         self.hint.setVisible(True)
@@ -154,13 +165,13 @@ class Presentation(QWidget):
             self._focus_before.setFocus()
         self._page_before = self._focus_before = None
 
-    def _begin(self) -> None:
+    def _begin(self, view: Presentable) -> None:
         window = self._window
         self._page_before, self._focus_before = self._pages.currentWidget(), window.focusWidget()
         assert self._page_before is not None
         self._window_before = window.windowState()
         self._splitters = [(each, each.saveState()) for each in self._page_before.findChildren(QSplitter)]
-        self._enlarge(scale_for(window.screen().size().toTuple()))
+        self._enlarge(scale_for(window.screen().size().toTuple(), view.letters))
         self._pages.setCurrentWidget(self)
         window.setWindowState(self._window_before | Qt.WindowState.WindowFullScreen)
         window.activateWindow()
@@ -228,7 +239,7 @@ class Presentation(QWidget):
         """Fits letters, margins and the place of the texts to the size."""
         if self.view is None:
             return
-        scale = scale_for(self.size().toTuple())
+        scale = scale_for(self.size().toTuple(), self.view.letters)
         if scale != current_theme().scale:
             self._enlarge(scale)
         body, is_beside = current_theme().base_px, self.view.is_about_sentence and self.width() > self.height()
@@ -277,10 +288,11 @@ class Presentation(QWidget):
         return "".join(texts)
 
 
-def scale_for(size: tuple[int, int]) -> float:
-    """The scale at which body text has its part of a screen of this width and height; see `LINES_PER_SCREEN`."""
+def scale_for(size: tuple[int, int], letters: float = 1.0) -> float:
+    """The scale at which body text has its part of a screen of this width and height; see `Presentable.letters`."""
     width, height = size
-    return max(1.0, ceil(min(height / LINES_PER_SCREEN, width / LETTERS_PER_SCREEN)) / Theme.light().base_px)
+    pixels = ceil(letters * min(height / LINES_PER_SCREEN, width / LETTERS_PER_SCREEN))
+    return max(1.0, pixels / Theme.light().base_px)
 
 
 def keys_of(state: ExperimentState) -> tuple[BoundCommand, ...]:

@@ -18,6 +18,7 @@ from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
+from tests.viz_app.translate.test_maps_fit import sentence_of
 
 
 def presented(window: MainWindow, qtbot: QtBot) -> Presentation:
@@ -128,17 +129,21 @@ def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) ->
 @pytest.mark.heavy
 @pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1366, 768), (1920, 1080)])
 def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
-    window = make_window()
+    window = make_window(sentence=sentence_of(20))
     shown = presented(window, qtbot)
     window.showNormal()
     window.resize(*size)
-    qtbot.wait(50)
-    layout = window.translate_page.head.heatmap.layout_now
+    qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
+    heatmap = window.translate_page.head.heatmap
+    qtbot.waitUntil(lambda: heatmap.layout_now is not None and heatmap.layout_now.row_step == 1, timeout=3000)
+    layout = heatmap.layout_now
     assert layout is not None
+    assert layout.hidden.isNull()
+    assert layout.column_step == 1
+    assert layout.window.height() > 0.6 * size[1]
     for words in (shown.scene, shown.source, shown.target, shown.value, shown.caption):
         assert words.fontInfo().pixelSize() >= size[1] / LINES_PER_SCREEN
     assert layout.font.pixelSize() >= size[1] / LINES_PER_SCREEN
-    assert current_theme().scale == scale_for(size)
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert current_theme().scale == 1.0
 

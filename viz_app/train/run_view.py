@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from augenmerk.viz_app.theme import GAP, scales
+from augenmerk.viz_app.theme import GAP, scaled, scales
 from augenmerk.viz_app.train.charts.panel import ChartPair
 from augenmerk.viz_app.train.film import FilmPanel, LowerPanel, SamplesPanel
 from augenmerk.viz_app.train.run_files import Comparison
@@ -65,7 +65,7 @@ class RunView(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        is_wide = self.width() >= WIDE_PX
+        is_wide = self.width() >= scaled(WIDE_PX)
         self.film.setVisible(is_wide or self._lower == "film")
         self.samples.setVisible(is_wide or self._lower == "samples")
         for panel in (self.film, self.samples):
