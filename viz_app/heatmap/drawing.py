@@ -124,6 +124,8 @@ SMALL_SCALE = 0.5
 """Scale of the marks next to small maps."""
 POINTER_PX, ARROW_PX, ARROW_HEAD_PX = 3.5, 34.0, 11.0
 """Thickness of a pointer; lengths of an arrow and its head along each side."""
+POINTED_PX, MAX_LARGER = 24.0, 2.5
+"""Height of a cell for these lengths; those of a higher cell are larger, at most by this factor."""
 RING_MARGIN_PX, MAX_RING_MARGIN_PX = 5.0, 9.0
 """Distance of a ring from its cell."""
 VEIL_OPACITY = 0.72
@@ -254,6 +256,8 @@ def _pointed_box(pointed: Pointed, cell: tuple[float, float], window: Box) -> Bo
 def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
     """A pointer at a box; `around`: the part of the drawing that it may dim. An arrow comes from the roomier side."""
     right, bottom = at.left + at.width, at.top + at.height
+    larger = min(max(at.height / POINTED_PX, 1.0), MAX_LARGER) if at.height < around.height else 1.0
+    pen_px, arrow_px, arrow_head_px = POINTER_PX * larger**0.5, ARROW_PX * larger, ARROW_HEAD_PX * larger
     if style == "dim":
         end_x, end_y = around.left + around.width, around.top + around.height
         boxes = (
@@ -265,17 +269,17 @@ def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
         return [Shape("veil", box, "pointer") for box in boxes if box.width > 0 and box.height > 0]
     if style == "ring":
         x, y = (min(max(RING_MARGIN_PX, 0.12 * side), MAX_RING_MARGIN_PX) for side in (at.width, at.height))
-        return [Shape("ring", Box(at.left - x, at.top - y, at.width + 2 * x, at.height + 2 * y), "pointer", POINTER_PX)]
+        return [Shape("ring", Box(at.left - x, at.top - y, at.width + 2 * x, at.height + 2 * y), "pointer", pen_px)]
     x = 1 if at.left + at.width / 2 < around.left + around.width / 2 else -1
     y = 1 if at.top + at.height / 2 < around.top + around.height / 2 else -1
     left, top = right if x > 0 else at.left, bottom if y > 0 else at.top
     if at.width == around.width:  # a row: from its middle
         left = at.left + at.width / 2
-    lines = [(ARROW_PX * x, ARROW_PX * y), (ARROW_HEAD_PX * x, 0.0), (0.0, ARROW_HEAD_PX * y)]
-    if around.height < 2 * at.height + ARROW_PX:  # no room above or below: from the side
+    lines = [(arrow_px * x, arrow_px * y), (arrow_head_px * x, 0.0), (0.0, arrow_head_px * y)]
+    if around.height < 2 * at.height + arrow_px:  # no room above or below: from the side
         left, top, head = left - 5 * x, at.top + at.height / 2, ARROW_HEAD_PX / 2
         lines = [(ARROW_PX / 2 * x, 0.0), (head * x, head), (head * x, -head)]
-    return [Shape("line", Box(left, top, *line), "pointer", POINTER_PX) for line in lines]
+    return [Shape("line", Box(left, top, *line), "pointer", pen_px) for line in lines]
 
 
 def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) -> list[tuple[Band, Box]]:

@@ -122,7 +122,10 @@ def paint_shapes(painter: QPainter, shapes: Sequence[Shape], corner: QPointF, th
     """Marks, with this corner of the cells."""
     for shape in shapes:
         color, place = theme.color(shape.color), QRectF(*shape.box).translated(corner)
-        painter.setPen(QPen(color, shape.pen_px) if shape.pen_px else Qt.PenStyle.NoPen)
+        pen = QPen(color, shape.pen_px)
+        if shape.kind == "line":
+            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen if shape.pen_px else Qt.PenStyle.NoPen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         match shape.kind:
             case "fill":

@@ -124,7 +124,11 @@ def check_shapes(plain: Pixels, found: Pixels, corner: tuple[float, float], shap
     for shape in shapes:
         x, y = left + shape.box.left, top + shape.box.top
         (x, x_end), (y, y_end) = sorted((x, x + shape.box.width)), sorted((y, y + shape.box.height))
-        place = slice(max(0, round(y) - 3), round(y_end) + 4), slice(max(0, round(x) - 3), round(x_end) + 4)
+        pad = 2 + int(shape.pen_px / 2)
+        place = (
+            slice(max(0, round(y) - pad), round(y_end) + pad + 1),
+            slice(max(0, round(x) - pad), round(x_end) + pad + 1),
+        )
         color = np.array(to_rgb(PRINT_COLORS[shape.color])) * 255
         if shape.kind == "veil":
             inner = slice(round(y) + 3, round(y_end) - 2), slice(round(x) + 3, round(x_end) - 2)

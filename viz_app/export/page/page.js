@@ -103,22 +103,24 @@ function markShapes(marks, cellWidth, cellHeight, width, height, scale) {
 function pointerShapes([style, row, column], cellWidth, cellHeight, width, height) {
   const [left, wide] = column === null ? [0, width] : [column * cellWidth, cellWidth];
   const top = row * cellHeight, right = left + wide, bottom = top + cellHeight;
+  const larger = cellHeight < height ? Math.min(Math.max(cellHeight / 24, 1), 2.5) : 1, pen = 3.5 * Math.sqrt(larger);
+  const arrow = 34 * larger, tipSize = 11 * larger;
   if (style === "dim") {
     const boxes = [[0, 0, width, top], [0, bottom, width, height - bottom], [0, top, left, cellHeight], [right, top, width - right, cellHeight]];
     return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["veil", box, "pointer", 0]);
   }
   if (style === "ring") {
     const [x, y] = [wide, cellHeight].map((side) => Math.min(Math.max(5, 0.12 * side), 9));
-    return [["ring", [left - x, top - y, wide + 2 * x, cellHeight + 2 * y], "pointer", 3.5]];
+    return [["ring", [left - x, top - y, wide + 2 * x, cellHeight + 2 * y], "pointer", pen]];
   }
   const x = left + wide / 2 < width / 2 ? 1 : -1, y = top + cellHeight / 2 < height / 2 ? 1 : -1;
   let tip = [column === null ? left + wide / 2 : x > 0 ? right : left, y > 0 ? bottom : top];
-  let lines = [[34 * x, 34 * y], [11 * x, 0], [0, 11 * y]];
-  if (height < 2 * cellHeight + 34) {
+  let lines = [[arrow * x, arrow * y], [tipSize * x, 0], [0, tipSize * y]];
+  if (height < 2 * cellHeight + arrow) {
     tip = [tip[0] - 5 * x, top + cellHeight / 2];
     lines = [[17 * x, 0], [5.5 * x, 5.5], [5.5 * x, -5.5]];
   }
-  return lines.map((line) => ["line", [...tip, ...line], "pointer", 3.5]);
+  return lines.map((line) => ["line", [...tip, ...line], "pointer", pen]);
 }
 
 function drawShapes(pen, shapes, left, top) {
