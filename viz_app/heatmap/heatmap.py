@@ -320,9 +320,12 @@ def least_height(view: MapView | None) -> int:
 
 
 def thinned(count: int, step: int, lit: list[int]) -> list[int]:
-    """Indices to label: every `step`-th, and the lit ones, which hide neighbours that are too close."""
-    kept = [index for index in range(0, count, step) if all(index == each or abs(index - each) >= step for each in lit)]
-    return sorted({*kept, *lit})
+    """Indices to label: lit ones, then every `step`-th, without those too close to an earlier one."""
+    kept = list[int]()
+    for index in (*lit, *range(0, count, step)):
+        if all(abs(index - each) >= step for each in kept):
+            kept.append(index)
+    return sorted(kept)
 
 
 def _margins(

@@ -103,6 +103,7 @@ def test_a_lit_label_silences_its_close_neighbours_only() -> None:
     assert thinned(10, 3, []) == [0, 3, 6, 9]
     assert thinned(10, 3, [4]) == [0, 4, 9]
     assert thinned(3, 1, [1]) == [0, 1, 2]
+    assert thinned(6, 2, [0, 1, 2, 3, 4, 5]) == [0, 2, 4], "not even lit labels overlap"
 
 
 def _long_state(num_tokens: int) -> ExperimentState:
