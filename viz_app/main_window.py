@@ -244,7 +244,7 @@ class PageHost:
 
         window = self._window
         page = self.train = TrainPage(window.preferences.settings, self.stack)
-        page.model_ready.connect(window.open_model)
+        page.model_ready.connect(window.try_model)
         page.status_changed.connect(window.top_bar.show_status)
         page.offer_export(window.export_menu)
         self.stack.addWidget(page)
@@ -623,6 +623,11 @@ class MainWindow(QMainWindow):
         """
         self.pages.show(TRANSLATE)
         self.loader.open(path)
+
+    def try_model(self, path: Path, text: str) -> None:
+        """Opens the checkpoint of a training, with the sentence of its film."""
+        self.documents.show_with_model(text, path)
+        self.open_model(path)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Opens the first model once the window is on the screen, as that takes seconds of imports."""

@@ -139,8 +139,8 @@ def _print_words(translator: "Translator", text: str) -> int:
     for each, encoded in zip(source.words, source.encoded, strict=True):
         notes = [one_line(words[each.start].explanation) for words in (respelled, rare) if each.start in words]
         print(counts.of(encoded.spelling), one_line(each.text), *notes, sep="\t")
-    if coverage.notice:
-        print(f"augenmerk: note: {one_line(coverage.notice)}", file=sys.stderr)
+    if notice := source.hint or coverage.notice:
+        print(f"augenmerk: note: {one_line(notice)}", file=sys.stderr)
     return 0
 
 

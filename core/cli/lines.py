@@ -157,7 +157,7 @@ def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
     """Print the notes on these translations, each once: also on interventions without effect and unfamiliar text."""
     notes: dict[str, None] = {}
     for each in translations:
-        notice = each.coverage.notice if each.coverage is not None else ""
+        notice = each.coverage.notice if each.coverage is not None and not each.hint else ""
         notes |= dict.fromkeys((*each.notes, *each.notes_on_unreached, *([notice] if notice else [])))
     for note in notes:
         print_note(f"{where}{note}")

@@ -24,7 +24,7 @@ from augenmerk.core.translation.result import Alternative, AttentionMaps, Transl
 FILM = "film"
 FORMAT_NAME = "augenmerk-film-frame"
 FORMAT_VERSION = 1
-_NOT_STORED = frozenset({"attention", "experiment", "unreached", "coverage"})
+_NOT_STORED = frozenset({"attention", "experiment", "unreached", "coverage", "hint"})
 _FRAME_NAME = re.compile(r"frame-(\d+)\.safetensors")
 
 

@@ -94,20 +94,17 @@ class Coverage:
             training sentences, as in another language.
         kind: the kind of text in the training data, see `WordCounts`; empty if unknown.
         respelled_words: in the order of the sentence; one of them is rare if the spelling that was read is.
-        language_notice: the notice for a sentence in a language that the model does not read; empty for others.
     """
 
     rare_words: tuple[RareWord, ...]
     is_unlike_training: bool
     kind: str = ""
     respelled_words: tuple[RespelledWord, ...] = ()
-    language_notice: str = ""
 
     @property
     def notice(self) -> str:
-        """The notice for a sentence in another language or unlike the training data; empty for others."""
-        unlike_training = f"{self.known} {OTHER_TEXT}" if self.is_unlike_training else ""
-        return self.language_notice or unlike_training
+        """The notice for a sentence that is unlike the training data; empty for others."""
+        return f"{self.known} {OTHER_TEXT}" if self.is_unlike_training else ""
 
     @property
     def known(self) -> str:
@@ -217,6 +214,7 @@ class Translation:
         entropies: of the distribution over all tokens at each step, in nats, T values.
         unreached: interventions that lie beyond the end, and so changed nothing.
         coverage: source words that the training data rarely had; None without word counts in the model's file.
+        hint: the one of `notes` that advises to type something else; empty if none does.
     """
 
     experiment: Experiment
@@ -241,6 +239,7 @@ class Translation:
     entropies: tuple[float, ...] = ()
     unreached: tuple[Intervention, ...] = ()
     coverage: Coverage | None = None
+    hint: str = ""
 
     @property
     def source_text(self) -> str:

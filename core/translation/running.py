@@ -270,7 +270,8 @@ class Runner:
             predicted_ids=target.ids,
             source_places=source.places,
             unreached=compiled.unreached(len(target.ids)),
-            coverage=cover(source, self._word_counts, self._codecs.source.language),
+            coverage=cover(source, self._word_counts),
+            hint=source.hint,
             **vars(steps),
         )
 

@@ -271,8 +271,7 @@ class Translator:
         Raises:
             TextError: there is nothing to translate, or far too much.
         """
-        codec = self.checkpoint.codecs.source
-        return cover(encode_source(text, codec, self.run_config), self.checkpoint.word_counts, codec.language)
+        return cover(encode_source(text, self.checkpoint.codecs.source, self.run_config), self.checkpoint.word_counts)
 
     def rare_words(self, text: str) -> tuple[RareWord, ...]:
         """The words of a text that the training data rarely had; none without word counts in the model's file.

@@ -35,6 +35,7 @@ class EncodedSource:
         unknown_positions: indices into `ids` that the vocabulary does not know.
         ignored_text: the end of the text that did not fit.
         notes: notes for the reader.
+        hint: the one of them that advises to type something else; empty if none does.
     """
 
     text: str
@@ -46,6 +47,7 @@ class EncodedSource:
     unknown_positions: tuple[int, ...]
     ignored_text: str
     notes: tuple[str, ...]
+    hint: str = ""
 
 
 def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
@@ -64,7 +66,8 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     room = run.model.max_positions - (2 if run.data.wrap_source else 1 if run.data.end_source else 0)
     kept = _fitting(readable, room, text)
     is_cut = kept[0] is not readable[0]
-    notes = _notes_on_form(text, found, kept) + _notes_on_code(found, codec)
+    hint = _hint(found, codec)
+    notes = _notes_on_form(text, found, kept) + ([hint] if hint else [])
     ignored = ""
     if is_cut or len(kept) < len(readable):
         ignored = text[kept[0].char_end if is_cut else readable[len(kept)].char_start :]
@@ -72,7 +75,7 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
             "the beginning of the first word was" if is_cut else f"the first {len(kept)} of {len(readable)} words were"
         )
         notes.append(f"Only {part} translated: the model has room for {room} tokens. Left out: {_shorten(ignored)}")
-    return _assemble(text, list(enumerate(kept)), codec, run, ignored, notes)
+    return replace(_assemble(text, list(enumerate(kept)), codec, run, ignored, notes), hint=hint)
 
 
 def _check_amount(text: str, codec: TextCodec) -> None:
@@ -105,13 +108,18 @@ def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[Encod
     return notes + _notes_on_unknown(kept)
 
 
-def _notes_on_code(found: Sequence[EncodedWord], codec: TextCodec) -> list[str]:
-    """A note if the model has several target languages and the text names none."""
-    codes = codec.target_codes
-    if not codes or any(word.text in codes for word in found):
-        return []
-    shown = ", ".join(codes[:6]) + (" …" if len(codes) > 6 else "")
-    return [f"This model translates into several languages. Begin the text with the one that is meant: {shown}"]
+def _hint(found: Sequence[EncodedWord], codec: TextCodec) -> str:
+    """Advice to type something else: a target language, the first symbol of the copy task, or the source language."""
+    vocabulary, codes = codec.vocabulary, codec.target_codes
+    if codes and not any(word.text in codes for word in found):
+        shown = ", ".join(codes[:6]) + (" …" if len(codes) > 6 else "")
+        return f"This model translates into several languages. Begin the text with the one that is meant: {shown}"
+    readable = next(word.ids for word in found if word.ids)
+    if codec.copies_symbols and readable != (vocabulary.start_id,):
+        start = vocabulary.tokens[vocabulary.start_id]
+        return f"Every list in the training data begins with {start}. Begin with {start}, or expect mistakes."
+    typed = likely_language((word.text for word in found), codec.language)
+    return f"This looks like {language_name(typed)}. Enter {a_sentence_in(codec.language)}." if typed else ""
 
 
 def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[str]:
@@ -223,7 +231,7 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
     before = _notes_on_unknown(source.encoded)
     after = _notes_on_unknown([word for _, word in placed if word.text != UNKNOWN])
     notes = [*after, *(note for note in source.notes if note not in before)]
-    edited = _assemble(source.text, placed, codec, run, source.ignored_text, notes)
+    edited = replace(_assemble(source.text, placed, codec, run, source.ignored_text, notes), hint=source.hint)
     if len(edited.ids) > run.model.max_positions:
         raise ExperimentError(
             f"With these replacements the source has {len(edited.ids)} tokens, and the model has room for "
@@ -265,8 +273,8 @@ def _shorten(text: str, limit: int = 60) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
-def cover(source: EncodedSource, counts: WordCounts | None, language: str) -> Coverage | None:
-    """The coverage of a source by the training data in this language; None without their word counts."""
+def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
+    """The coverage of a source by the training data; None without their word counts."""
     if counts is None:
         return None
     rare, respelled = [], []
@@ -289,14 +297,7 @@ def cover(source: EncodedSource, counts: WordCounts | None, language: str) -> Co
                 is_exact=counts.is_exact(spelling),
             )
         )
-    typed = likely_language((word.text for word in source.encoded), language)
-    return Coverage(
-        tuple(rare),
-        _is_unlike_training(source, rare, counts),
-        counts.kind,
-        tuple(respelled),
-        f"This looks like {language_name(typed)}. Enter {a_sentence_in(language)}." if typed else "",
-    )
+    return Coverage(tuple(rare), _is_unlike_training(source, rare, counts), counts.kind, tuple(respelled))
 
 
 def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.main_window import TRAIN, MainWindow
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.theme import Theme
 from tests.checkpoints import write_untrained_checkpoint
 
@@ -30,6 +33,8 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     window.resize(1280, 800)
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
         window.show()
+    with qtbot.waitSignal(window.translation_shown):
+        window.state.submit(toggle_head(Head("cross", 0, 0)))
     window.pages.show(TRAIN)
     page = window.pages.train
     assert page is not None
@@ -41,12 +46,17 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
 
     assert page.state.run.best_checkpoint is not None
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
-        page.model_ready.emit(page.state.run.best_checkpoint)
+        page.notice_bar.try_button.click()
     assert page.is_running()
     assert window.translate_page.isVisible()
     assert window.loader.model is not None
     assert window.loader.model.run.preset == "copy-task-small"
-    assert window.translate_page.sentence.input.text.split() == [str(number) for number in range(1, 11)]
+    probe = page.state.playback.probe
+    assert probe.split()[0] == "1"
+    assert window.state.experiment == Experiment(probe), "the head that was off belonged to the previous model"
+    assert (window.translate_page.sentence.input.text, window.state.notice) == (probe, "")
+    assert window.state.result is not None
+    assert window.state.result.original.hint == ""
 
     folder = page.state.run.best_checkpoint.parent
     _close(window, qtbot)
@@ -71,7 +81,7 @@ def test_the_small_copy_task_is_learned_in_the_app(
     qtbot.waitUntil(lambda: not page.is_running(), timeout=240_000)
     assert page.state.run.best_checkpoint is not None
     with qtbot.waitSignal(window.translation_shown, timeout=60_000) as shown:
-        page.model_ready.emit(page.state.run.best_checkpoint)
-    assert shown.args[0].text == "1 2 3 4 5 6 7 8 9 10"
+        page.notice_bar.try_button.click()
+    assert shown.args[0].text == page.state.playback.probe
     assert (page.state.run.best_checkpoint.parent / "history.csv").read_text().count("\n") == 1 + 10
     _close(window, qtbot)

@@ -195,6 +195,17 @@ class ExperimentDocuments(QObject):
 
         self._worker.submit(Request(FindModelJob(digest, paths), self, on_result=use, on_error=self._refuse))
 
+    def show_with_model(self, text: str, path: Path) -> None:
+        """Shows a sentence, and nothing of the previous model, once the model of this file is open."""
+
+        def show() -> None:
+            model = self._state.model
+            if text and model is not None and model.path == path:
+                self._state.clear()
+                self._state.submit(open_experiment(Experiment(text)), asks=False)
+
+        self._newest, self._with_next_model = None, show
+
     def _on_model(self) -> None:
         show, self._with_next_model = self._with_next_model, None
         if show is not None:

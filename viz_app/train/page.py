@@ -53,11 +53,11 @@ class TrainPage(QWidget):
         all_settings: every setting of the form; None until it is first shown.
 
     Signals:
-        model_ready(Path): open the best checkpoint so far on the Translate page.
+        model_ready(Path, str): open the best checkpoint so far on the Translate page, with this sentence if not empty.
         status_changed(str): the training status for the window's top bar; empty for none.
     """
 
-    model_ready = Signal(Path)
+    model_ready = Signal(Path, str)
     status_changed = Signal(str)
 
     def __init__(self, settings: QSettings, parent: QWidget | None = None, *, body: TrainingBody | None = None) -> None:
@@ -243,10 +243,10 @@ class RunActions(QObject):
     """Connects the buttons of a panel and a notice bar to a `RunController`; refusals are shown in the panel.
 
     Signals:
-        model_ready(Path): open the best checkpoint so far on the Translate page.
+        model_ready(Path, str): open the best checkpoint so far on the Translate page, with this sentence if not empty.
     """
 
-    model_ready = Signal(Path)
+    model_ready = Signal(Path, str)
 
     def __init__(
         self, state: TrainState, controller: RunController, panel: RunPanel, notice_bar: NoticeBar, parent: QWidget
@@ -327,7 +327,7 @@ class RunActions(QObject):
         """A button of the notice was pressed."""
         run = self._state.run
         if key == "try" and run.best_checkpoint is not None:
-            self.model_ready.emit(run.best_checkpoint)
+            self.model_ready.emit(run.best_checkpoint, self._state.playback.probe)
         elif key == "folder" and run.folder is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
         elif key == "details":

@@ -70,6 +70,11 @@ class Playback:
         self._show_frame()
 
     @property
+    def probe(self) -> str:
+        """The probe sentence; empty before the first frame."""
+        return self.frames[-1].translation.source_text if self.frames else ""
+
+    @property
     def steps(self) -> list[int]:
         """All steps with a frame or a sample."""
         return sorted({frame.step for frame in self.frames} | {sample.step for sample in self.samples})

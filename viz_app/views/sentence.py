@@ -11,7 +11,7 @@ from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.translation.experiment import GivenTarget
-from augenmerk.core.translation.result import Coverage, ExperimentResult, Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_editor import redo, set_output, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import language_names, language_of, target_code, with_code
@@ -221,7 +221,7 @@ class SentencePanel(QFrame):
         for widget in (self.copy_button, self.edit_button):
             set_visible(widget, has_result, focus_to=self.input)
         self.chips_area.setVisible(self._has_words)
-        self.coverage_notice.show_coverage(result.original.coverage if result is not None else None)
+        self.coverage_notice.show_translation(result.original if result is not None else None)
         if translation is None or result is None:
             self.stop_editing()
             self.sentence.show_text("")
@@ -645,14 +645,12 @@ def _digits(before: float, now: float) -> int:
 
 
 class CoverageNotice(QWidget):
-    """A notice on a sentence in another language or unlike the training data.
-
-    Hidden for other sentences, and for models without word counts.
+    """A hint to type another sentence, or a notice on one unlike the training data. Hidden for others.
 
     Attributes:
         label: the notice.
         button: opens the menu of models. Without a menu, it is hidden and the notice mentions no other model; it is
-            also hidden if the sentence is in another language.
+            also hidden with a hint.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -669,12 +667,13 @@ class CoverageNotice(QWidget):
         """Sets the menu of the button."""
         self.button.setMenu(menu)
 
-    def show_coverage(self, coverage: Coverage | None) -> None:
-        """Shows the notice on a sentence, if there is one."""
-        notice = coverage.notice if coverage is not None else ""
-        offers_models = self.button.menu() is not None and coverage is not None and not coverage.language_notice
-        if coverage is not None and notice and not (offers_models or coverage.language_notice):
-            notice = coverage.known
-        self.button.setVisible(offers_models)
+    def show_translation(self, translation: Translation | None) -> None:
+        """Shows the hint or the notice on a sentence, if there is one."""
+        coverage = translation.coverage if translation is not None else None
+        is_unlike, has_menu = coverage is not None and coverage.is_unlike_training, self.button.menu() is not None
+        notice = translation.hint if translation is not None else ""
+        self.button.setVisible(is_unlike and has_menu and not notice)
+        if coverage is not None and is_unlike and not notice:
+            notice = coverage.notice if has_menu else coverage.known
         self.label.setText(notice)
         self.setVisible(bool(notice))

@@ -232,12 +232,25 @@ def test_a_sentence_rarer_than_nearly_all_training_sentences_is_told(subword_tra
         ("1 2 3 4 5", False),
     ],
 )
-def test_english_typed_instead_of_german_has_its_own_notice(pieces: Translator, text: str, is_english: bool) -> None:
-    coverage = pieces.coverage(text)
-    assert coverage is not None
-    assert coverage.language_notice == ("This looks like English. Enter a German sentence." if is_english else "")
-    if is_english:
-        assert coverage.notice == coverage.language_notice
+def test_english_typed_instead_of_german_has_its_own_hint(pieces: Translator, text: str, is_english: bool) -> None:
+    translation, hint = pieces.translate(text), "This looks like English. Enter a German sentence."
+    assert translation.hint == (hint if is_english else "")
+    assert (hint in translation.notes) is is_english
+
+
+def test_a_model_without_word_counts_hints_at_the_language_too(subword_translator: Translator) -> None:
+    assert subword_translator.translate("The dog is in the snow.").hint.startswith("This looks like English.")
+    replaced = Experiment("The dog is in the snow.", interventions=(SourceWordReplaced(1, "Hund"),))
+    assert subword_translator.run(replaced).hint.startswith("This looks like English.")
+
+
+@pytest.mark.training
+def test_a_list_of_the_copy_task_without_the_first_symbol_of_training_has_a_hint(copy_translator: Translator) -> None:
+    hint = "Every list in the training data begins with 1. Begin with 1, or expect mistakes."
+    for text, is_expected in (("7 3 9", False), ("1 7 3 9", True), ("99 1 7 3", True)):
+        translation = copy_translator.translate(text)
+        assert translation.hint == ("" if is_expected else hint)
+        assert (hint in translation.notes) is not is_expected
 
 
 def test_the_notice_speaks_of_captions_only_where_there_were_captions(subword_translator: Translator) -> None:

@@ -244,12 +244,11 @@ def test_a_sentence_unlike_the_training_data_is_told_in_one_line(panel: Sentence
     assert not notice.isVisible()
 
 
-def test_a_sentence_in_another_language_is_reported_without_offering_bigger_models(panel: SentencePanel) -> None:
+def test_a_hint_to_type_another_sentence_offers_no_bigger_models(panel: SentencePanel) -> None:
     notice, told = panel.coverage_notice, "This looks like English. Enter a German sentence."
     notice.offer(QMenu(panel))
     for is_unlike in (False, True):
-        english = Coverage((GESTERN,), is_unlike, "picture captions", language_notice=told)
-        show(panel, replace(covered(), coverage=english))
+        show(panel, replace(covered(GESTERN, is_unlike=is_unlike), hint=told))
         assert notice.label.text() == told
         assert not notice.button.isVisible()
     show(panel, covered(GESTERN, is_unlike=True))

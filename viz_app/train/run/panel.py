@@ -285,7 +285,9 @@ class NoticeBar(QFrame):
         self.details_button = QPushButton("Details")
         self.folder_button = QPushButton("Open folder")
         self.try_button = QPushButton("Try this model")
-        self.try_button.setToolTip("Opens the best checkpoint so far on the Translate page. Does not stop training.")
+        self.try_button.setToolTip(
+            "Opens the best checkpoint so far on the Translate page, with the sentence of the film. Training goes on."
+        )
         self.action_buttons = [QPushButton(), QPushButton()]
         self._actions: tuple[Action, ...] = ()
         self.details_button.clicked.connect(lambda: self.chosen.emit("details"))
