@@ -113,8 +113,15 @@ class PageHost:
         self._window.top_bar.show_page(index)
         self._window.lessons.bar.rebuild()
 
+    def visit(self, index: int) -> None:
+        """Shows a page; during a presentation, its main part."""
+        self.show(index)
+        if self._window.presentation.view is not None:
+            self.show_view(self.presentable)
+
     def focus_sentence(self) -> None:
         """Lets the user type another sentence on the Translate page."""
+        self._window.presentation.end()
         self.show(TRANSLATE)
         field = self.translate.sentence.input
         field.setFocus()
@@ -122,11 +129,15 @@ class PageHost:
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs of the Translate page, or closes them."""
+        self._window.presentation.end()
         self.show(TRANSLATE)
         self.translate.toggle_analysis()
 
     def open_chapter(self, name: str) -> None:
         """Shows a chapter of the Learn page, by its name."""
+        if self._window.presentation.view is not None:
+            self.show_view(f"chapter {name}")
+            return
         self.show(LEARN)
         assert self.learn is not None
         self.learn.open_named(name)
@@ -252,9 +263,9 @@ class PageHost:
 
 
 PAGE_COMMANDS = (
-    Command[PageHost]("Translate page", lambda pages: pages.show(TRANSLATE), keys=("Ctrl+1",), group="Pages"),
-    Command[PageHost]("Learn page", lambda pages: pages.show(LEARN), keys=("Ctrl+2",), group="Pages"),
-    Command[PageHost]("Train page", lambda pages: pages.show(TRAIN), keys=("Ctrl+3",), group="Pages"),
+    Command[PageHost]("Translate page", lambda pages: pages.visit(TRANSLATE), keys=("Ctrl+1",), group="Pages"),
+    Command[PageHost]("Learn page", lambda pages: pages.visit(LEARN), keys=("Ctrl+2",), group="Pages"),
+    Command[PageHost]("Train page", lambda pages: pages.visit(TRAIN), keys=("Ctrl+3",), group="Pages"),
 )
 PAGE_HOST_COMMANDS: tuple[Command[PageHost], ...] = (
     TOGGLE_ANALYSIS,
@@ -493,6 +504,7 @@ class ShutdownSequence:
         """Saves the typed text and the screen for the next start."""
         if self._has_ended:
             return
+        self._window.presentation.end()  # else its size would be remembered
         self._pages.translate.save()
         self._window.session.keep()
         self._preferences.set_bytes("window", self._window.saveGeometry())
@@ -638,7 +650,6 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """See `ShutdownSequence`."""
-        self.presentation.end()  # else its size would be remembered
         if self.shutdown.close():
             super().closeEvent(event)
         else:
@@ -803,8 +814,7 @@ class MainWindow(QMainWindow):
         loader.file_chosen.connect(self.open_model)
         loader.import_done.connect(bar.show_notice)
         self.state.result_changed.connect(self._on_result)
-        self.analysis.opened.connect(lambda: self.pages.show(TRANSLATE))
-        self.analysis.opened.connect(lambda: page.show_analysis(True))
+        self.analysis.opened.connect(lambda: self.pages.show_view(self.analysis.tab.name.lower()))
         self.analysis.closed.connect(lambda: page.show_analysis(False))
         page.sentence.chips.card.why_requested.connect(self.analysis.explain_word)
         self.analysis.focus_next = page.head

@@ -127,6 +127,38 @@ def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) ->
 
 
 @pytest.mark.heavy
+def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    presentation = presented(window, qtbot)
+    seen = []
+    for act in (
+        lambda: qtbot.keyClick(presentation, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier),
+        lambda: window.pages.open_chapter("weight"),
+        lambda: window.analysis.open_tab(StepsTab),
+        lambda: window.present("map"),
+    ):
+        act()
+        qtbot.wait(20)
+        assert presentation.isVisible()
+        assert presentation.view is not None
+        seen.append(presentation.view.name)
+    assert seen == ["training", "chapter weight", "steps", "map"]
+    assert not window.preferences.is_analysis_open, "the tabs beside the maps are as they were"
+    qtbot.keyClick(presentation, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    assert not presentation.isVisible(), "to type a sentence, the window is needed"
+    assert window.translate_page.sentence.input.hasFocus()
+
+
+@pytest.mark.heavy
+def test_closing_a_presented_window_keeps_the_size_of_the_window(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    presented(window, qtbot)
+    window.shutdown.save()
+    assert window.presentation.view is None
+    assert not window.isFullScreen()
+
+
+@pytest.mark.heavy
 @pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1366, 768), (1920, 1080)])
 def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
     window = make_window(sentence=sentence_of(20))
