@@ -1,5 +1,6 @@
 """The film of attention and the sample translations: one frame, and one sample, for each validation."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -51,6 +52,10 @@ PICTURE_PX = 56
 GAP_PX = 8
 LABEL_PX = 17
 MARGIN_PX = 3
+SMALL_GAP_PX = 3
+MOST_COMPLETE = 31
+"""Up to 30 epochs, and the untrained model: the strip shows every frame of such a film, smaller if necessary."""
+MAX_STRIP_ROWS = 3
 PLAY_SECONDS = 7.0
 """Duration of a film, unless it has very few or very many frames."""
 FILM_WAITING = (
@@ -111,7 +116,9 @@ class Picture:
 
 
 class FilmStrip(QWidget):
-    """Draws as many frames as fit, evenly spaced, always including the shown one.
+    """Draws the frames, smaller and in several rows if one does not hold them all.
+
+    Of a film with more than `MOST_COMPLETE` frames, it draws as many as fit, evenly spaced, including the shown one.
 
     Signals:
         frame_chosen(int): the number of a frame, from 0.
@@ -123,6 +130,7 @@ class FilmStrip(QWidget):
         super().__init__()
         self._playback = playback
         self.pictures: list[Picture] = []
+        self.has_labels = True
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -147,22 +155,36 @@ class FilmStrip(QWidget):
 
     def rebuild(self) -> None:
         """Draws the pictures again: a new frame, another head or frame shown, or another size."""
-        indices = shown_frames(len(self._playback.frames), self._num_slots(), self._playback.frame_index)
-        side, step = scaled(PICTURE_PX), scaled(PICTURE_PX) + scaled(GAP_PX)
-        self.pictures = [
-            Picture(
-                index,
-                self._image(self._playback.frames[index]),
-                QRectF(scaled(MARGIN_PX) + slot * step, scaled(MARGIN_PX), side, side),
-            )
-            for slot, index in enumerate(indices)
-        ]
+        num_frames, num_columns = len(self._playback.frames), self._num_slots()
+        side, gap = scaled(PICTURE_PX), scaled(GAP_PX)
+        indices: Sequence[int] = range(num_frames)
+        self.has_labels = num_frames <= num_columns or num_frames > MOST_COMPLETE
+        if self.has_labels:
+            indices = shown_frames(num_frames, num_columns, self._playback.frame_index)
+        else:
+            gap = scaled(SMALL_GAP_PX)
+            side, num_columns = max(self._small_size(rows) for rows in range(1, MAX_STRIP_ROWS + 1))
+        self.pictures = []
+        for slot, index in enumerate(indices):
+            row, column = divmod(slot, num_columns)
+            x, y = (scaled(MARGIN_PX) + number * (side + gap) for number in (column, row))
+            self.pictures.append(Picture(index, self._image(self._playback.frames[index]), QRectF(x, y, side, side)))
         self.update()
 
-    def frame_at(self, x_px: float) -> int | None:
-        """The frame at a position; between two pictures, one of the frames left out there."""
+    def _small_size(self, num_rows: int) -> tuple[int, int]:
+        """Side of a picture, and number of columns, with all frames in this many rows."""
+        num_columns = -(-len(self._playback.frames) // num_rows)
+        width, height = self.width() // num_columns, (self.sizeHint().height() - scaled(MARGIN_PX)) // num_rows
+        return max(1, min(width, height, scaled(PICTURE_PX)) - scaled(SMALL_GAP_PX)), num_columns
+
+    def frame_at(self, x_px: float, y_px: float = 0.0) -> int | None:
+        """The frame nearest to a position; between two pictures, one of the frames left out there."""
         if not self.pictures:
             return None
+        if not self.has_labels:
+            point = QPointF(x_px, y_px)
+            near = min(self.pictures, key=lambda picture: (picture.place.center() - point).manhattanLength())
+            return near.index
         slot = (x_px - scaled(MARGIN_PX) - scaled(PICTURE_PX) / 2) / (scaled(PICTURE_PX) + scaled(GAP_PX))
         slot = max(0.0, min(slot, len(self.pictures) - 1))
         left = self.pictures[int(slot)].index
@@ -198,7 +220,7 @@ class FilmStrip(QWidget):
     def event(self, event: QEvent) -> bool:
         """The tool tip shows the translation of the frame under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            index = self.frame_at(event.pos().x())
+            index = self.frame_at(event.pos().x(), event.pos().y())
             if index is not None:
                 frame = self._playback.frames[index]
                 QToolTip.showText(event.globalPos(), f"{moment_name(frame)}: {frame.translation.text}", self)
@@ -216,6 +238,8 @@ class FilmStrip(QWidget):
             painter.setPen(QPen(theme.color("accent" if is_shown else "border"), 3 if is_shown else 1))
             margin = 1.5 if is_shown else 0.5
             painter.drawRect(picture.place.adjusted(-margin, -margin, margin, margin))
+            if not self.has_labels:
+                continue
             painter.setPen(theme.color("accent" if is_shown else "muted"))
             below = QRectF(
                 picture.place.left() - scaled(GAP_PX) / 2,
@@ -242,7 +266,7 @@ class FilmStrip(QWidget):
         return max(1, (self.width() - 2 * scaled(MARGIN_PX) + scaled(GAP_PX)) // (scaled(PICTURE_PX) + scaled(GAP_PX)))
 
     def _choose_at(self, event: QMouseEvent) -> None:
-        index = self.frame_at(event.position().x())
+        index = self.frame_at(event.position().x(), event.position().y())
         if index is not None and index != self._playback.frame_index:
             self.frame_chosen.emit(index)
 

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -69,6 +70,28 @@ def test_every_frame_can_be_reached_on_a_strip_that_leaves_some_out(qtbot: QtBot
     strip.rebuild()
     assert len(strip.pictures) == 6
     assert {strip.frame_at(x) for x in range(421)} == set(range(40))
+
+
+@pytest.mark.parametrize("width", [300, 420, 700, 1200])
+@pytest.mark.parametrize("num_frames", [11, 20, 31])
+def test_the_strip_of_a_run_of_up_to_30_epochs_omits_none(
+    qtbot: QtBot, theme: Theme, num_frames: int, width: int
+) -> None:
+    playback = Playback()
+    for epoch in range(num_frames):
+        playback.add(probe(epoch))
+    strip = FilmStrip(playback)
+    qtbot.addWidget(strip)
+    strip.resize(width, strip.sizeHint().height())
+    strip.rebuild()
+    assert [picture.index for picture in strip.pictures] == list(range(num_frames))
+    places = [picture.place for picture in strip.pictures]
+    assert all(QRectF(strip.rect()).contains(place) for place in places)
+    assert not any(one.intersects(other) for one, other in combinations(places, 2))
+    assert min(place.width() for place in places) >= 18
+    for picture in strip.pictures:
+        middle = picture.place.center()
+        assert strip.frame_at(middle.x(), middle.y()) == picture.index
 
 
 def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback) -> None:
