@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from augenmerk.core.errors import AnalysisError
@@ -82,20 +82,20 @@ class WordLinks(QWidget):
         self._threshold = 0.0
         self.hovered: tuple[str, int] | None = None
         self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Word links")
 
     def changeEvent(self, event: QEvent) -> None:
         """Adapts to another font."""
         super().changeEvent(event)
         if is_theme_change(event):
-            self.setFixedHeight(self._content_height())
+            self._limit_height()
             self.update()
 
     def show_links(self, links: Links | None, threshold: float) -> None:
         """Draw these links."""
         self._links, self._threshold, self.hovered = links, threshold, None
-        self.setFixedHeight(self._content_height())
+        self._limit_height()
         if links is not None:
             pairs = ", ".join(
                 f"{target} – {links.sources[best]}" for target, best in zip(links.targets, links.best, strict=True)
@@ -120,8 +120,8 @@ class WordLinks(QWidget):
         return None
 
     def sizeHint(self) -> QSize:
-        """As high as the longer column."""
-        return QSize(300, self._content_height())
+        """As high as the longer column, with gaps between its words."""
+        return QSize(300, self.maximumHeight())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Highlights the word under the mouse."""
@@ -193,18 +193,25 @@ class WordLinks(QWidget):
         best = sorted(enumerate(strengths.tolist()), key=lambda item: -item[1])[:4]
         return "\n".join([own, *(f"{others[other]}  {strength:.2f}" for other, strength in best)])
 
-    def _line(self) -> int:
-        return QFontMetrics(current_theme().font("body")).height() + scaled(LINE_GAP)
-
-    def _content_height(self) -> int:
+    @property
+    def _num_lines(self) -> int:
         links = self._links
-        return 1 if links is None else max(len(links.sources), len(links.targets)) * self._line() + 4
+        return 0 if links is None else max(len(links.sources), len(links.targets))
+
+    def _line(self) -> float:
+        return (self.height() - 4) / max(self._num_lines, 1)
+
+    def _limit_height(self) -> None:
+        """The gaps between words yield to a low tab before it scrolls."""
+        line = QFontMetrics(current_theme().font("body")).height()
+        self.setMinimumHeight(self._num_lines * line + 4)
+        self.setMaximumHeight(self._num_lines * (line + scaled(LINE_GAP)) + 4)
 
     def _middle(self, side: str, index: int) -> float:
         """The shorter column is spread over the height of the longer one."""
         assert self._links is not None
         count = len(self._links.sources if side == "source" else self._links.targets)
-        return (index + 0.5) * (self._content_height() - 4) / count + 2
+        return (index + 0.5) * (self.height() - 4) / count + 2
 
     def _word_width(self) -> int:
         assert self._links is not None
@@ -272,6 +279,11 @@ class AlignmentTab(AnalysisTab):
         """Forgets the ranking of the previous model."""
         self.cancel()
         self._take(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A low tab shows more words instead of the explanation."""
+        super().resizeEvent(event)
+        self.explanation.setVisible(not self.is_low)
 
     def redraw(self) -> None:
         """Shows the links, and the ranking if there is one."""

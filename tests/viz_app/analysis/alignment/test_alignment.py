@@ -1,6 +1,7 @@
 """Word links: the state without a window, and the tab with a mouse."""
 
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -154,6 +155,25 @@ def test_the_word_under_the_mouse_tells_its_links(tab: AlignmentTab, qtbot: QtBo
     assert tab.links.toolTip().startswith("mann\n")
     qtbot.mouseMove(tab.links, QPoint(tab.links.width() // 2, 1))
     assert tab.links.hovered is None
+
+
+def test_the_gaps_between_words_yield_before_the_links_scroll(tab: AlignmentTab, qtbot: QtBot) -> None:
+    words = " ".join(["wort"] * 20)
+    tab.state.accept(make_result(make_translation(words, words)))
+    tab.state.intents.choose_head(Head("cross", 0, 0))
+    panel, bar = tab.window(), tab._area.verticalScrollBar()
+    panel.resize(430, 900)
+    qtbot.waitUntil(lambda: tab.links.height() == tab.links.maximumHeight())
+    assert tab.explanation.isVisible()
+    panel.resize(430, 560)
+    qtbot.waitUntil(lambda: tab.links.height() < tab.links.maximumHeight())
+    assert bar.maximum() == 0
+    assert not tab.explanation.isVisible()
+    places = [tab.links.place_of("target", index) for index in range(20)]
+    assert all(above.bottom() <= below.top() + 0.01 for above, below in pairwise(places))
+    assert places[-1].bottom() <= tab.links.height()
+    panel.resize(430, 400)
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
 
 
 def test_the_threshold_is_set_by_hand(tab: AlignmentTab, qtbot: QtBot) -> None:
