@@ -20,16 +20,20 @@ A chapter consists of its title, its claim, and then paragraphs and directives, 
     - falls: It falls
     :::
 
+    ::: textbook "Attention in one formula"
+    **softmax(QKᵀ) V**
+    :::
+
 Words in braces are values of the displayed experiment (`viz_app.learn.values`). `parts` names the modules of the model
-that the chapter is about (`core.model.size`), or `all`. `begin` lists the actions on entering
-the chapter, `try` those of a button (`viz_app.learn.actions`). `figure` names a live figure
-(`viz_app.learn.figures.registry`), `predict` a question whose answer is computed (`viz_app.learn.checks`).
+that the chapter is about (`core.model.size`), or `all`. `begin` lists the actions on entering the chapter, `try` those
+of a button (`viz_app.learn.actions`). `figure` names a live figure (`viz_app.learn.figures.registry`), `predict` a
+question whose answer is computed (`viz_app.learn.checks`). A `textbook` text is folded until the reader opens it.
 """
 
 import logging
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -110,7 +114,20 @@ class Predict:
     choices: Mapping[str, str]
 
 
-Block = Paragraph | Try | Predict
+@dataclass(frozen=True)
+class Textbook:
+    """The same in the formulas and words of textbooks, with further reading; folded at first.
+
+    Attributes:
+        title: its subject.
+        paragraphs: of the text.
+    """
+
+    title: str
+    paragraphs: tuple[Paragraph, ...]
+
+
+Block = Paragraph | Try | Predict | Textbook
 
 
 @dataclass(frozen=True)
@@ -230,9 +247,7 @@ class _Reader:
         return self._lines[self._next - 1]
 
     def _end_paragraphs(self) -> None:
-        for markdown in re.split(r"\n\s*\n", "\n".join(self._paragraphs)):
-            if markdown.strip():
-                self._blocks.append(Paragraph(markdown.strip()))
+        self._blocks += _paragraphs(self._paragraphs)
         self._paragraphs = []
 
     def _read_directive(self, text: str) -> None:
@@ -256,8 +271,11 @@ class _Reader:
                 self._blocks.append(Try(self._first(arguments, "a label"), self._options(arguments[1:])))
             case "predict":
                 self._blocks.append(self._predict(self._first(arguments, "a check"), self._options(arguments[1:])))
+            case "textbook":
+                title = self._first(arguments, "a title")
+                self._blocks.append(Textbook(title, _paragraphs(self._lines_inside("a textbook text"))))
             case _:
-                raise self._error(f"there is a directive {name!r}", "parts, begin, figure, try or predict")
+                raise self._error(f"there is a directive {name!r}", "parts, begin, figure, try, predict or textbook")
 
     def _first(self, arguments: Sequence[str], what: str) -> str:
         if not arguments or "=" in arguments[0]:
@@ -273,15 +291,18 @@ class _Reader:
             options[name] = value
         return options
 
+    def _lines_inside(self, what: str) -> Iterator[str]:
+        """The lines up to the one that ends a directive."""
+        while self._next < len(self._lines):
+            if (line := self._take()).strip() == MARK:
+                return
+            yield line
+        raise self._error(f"{what} does not end", f"a line {MARK} after it")
+
     def _predict(self, check: str, options: Mapping[str, str]) -> Predict:
         question: list[str] = []
         choices: dict[str, str] = {}
-        while True:
-            if self._next >= len(self._lines):
-                raise self._error("a question does not end", f"a line {MARK} after its choices")
-            line = self._take()
-            if line.strip() == MARK:
-                break
+        for line in self._lines_inside("a question"):
             if line.startswith("- "):
                 name, colon, text = line.removeprefix("- ").partition(": ")
                 if not colon or name in choices:
@@ -295,3 +316,9 @@ class _Reader:
 
     def _error(self, given: str, expected: str) -> ChapterError:
         return ChapterError(f"{self._path}, line {self._next}: {given}. Expected: {expected}.")
+
+
+def _paragraphs(lines: Iterable[str]) -> tuple[Paragraph, ...]:
+    """The stretches of lines between empty ones."""
+    stretches = re.split(r"\n\s*\n", "\n".join(lines))
+    return tuple(Paragraph(markdown.strip()) for markdown in stretches if markdown.strip())

@@ -1,19 +1,22 @@
 """One chapter: text and questions on the left, live figures on the right."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QWidget
 
+from augenmerk.viz_app.heatmap.head_grid import FOLDED, UNFOLDED
 from augenmerk.viz_app.learn.actions import ACTIONS, ChapterActions
-from augenmerk.viz_app.learn.chapter import Chapter, Paragraph, Predict, Try
+from augenmerk.viz_app.learn.chapter import Chapter, Paragraph, Predict, Textbook, Try
 from augenmerk.viz_app.learn.checks import CHECKS, Check, Question, Verdict
 from augenmerk.viz_app.learn.figures.attention import MapFigure
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.figures.registry import FIGURES
 from augenmerk.viz_app.learn.values import UNKNOWN, pair_tokens, values_of
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
+from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import (
     FlowLayout,
@@ -205,6 +208,30 @@ def _markdown_label(role: str) -> QLabel:
     return made
 
 
+class TextbookView(QFrame):
+    """A text that a button opens and closes.
+
+    Attributes:
+        button: next to the one for the next chapter.
+    """
+
+    def __init__(self, title: str, paragraphs: Sequence[QLabel]) -> None:
+        super().__init__()
+        self.setProperty("role", "card")
+        self.button = flat_button("", f"In the formulas and words of textbooks: {title}")
+        self.button.clicked.connect(lambda: self.show_text(is_open=self.isHidden()))
+        heading = label("heading", f"In textbooks: {title}", wraps=True)
+        column_of(heading, *paragraphs, spacing=8, margins=(14, 10, 14, 12), within=self)
+        self.show_text(is_open=False)
+
+    def show_text(self, *, is_open: bool) -> None:
+        """Opens it and keeps it in sight, or closes it."""
+        self.setVisible(is_open)
+        self.button.setText(f"{UNFOLDED if is_open else FOLDED} Textbook")
+        if is_open and (area := area_around(self)) is not None:
+            area.keep_in_sight(self)
+
+
 class ChapterText(QWidget):
     """The text of a chapter; its values follow the current experiment.
 
@@ -214,7 +241,8 @@ class ChapterText(QWidget):
         tries: the buttons that change the experiment.
         back_button: restores the reader's own sentence; hidden while that is shown.
         predictions: the questions.
-        end: a layout for the button to the next chapter.
+        textbooks: the folded texts.
+        end: a row for the button to the next chapter, before those of the folded texts.
     """
 
     def __init__(self, chapter: Chapter, context: LearnContext, actions: ChapterActions) -> None:
@@ -223,6 +251,7 @@ class ChapterText(QWidget):
         self.texts: list[tuple[Paragraph, QLabel]] = []
         self.tries: list[QPushButton] = []
         self.predictions: list[PredictView] = []
+        self.textbooks: list[TextbookView] = []
         self.title = label("title", chapter.title, wraps=True)
         self.back_button = QPushButton("Back to your sentence", self)
         self.back_button.hide()
@@ -232,7 +261,11 @@ class ChapterText(QWidget):
         )
         buttons: FlowLayout | None = None
         last_buttons: FlowLayout | None = None
+        self.end = row_of(1, spacing=TRY_SPACING)
         for block in chapter.blocks:
+            if isinstance(block, Textbook):
+                self._add_textbook(block)
+                continue
             if isinstance(block, Try):
                 if buttons is None:
                     buttons = last_buttons = FlowLayout(scaled(TRY_SPACING))
@@ -243,8 +276,9 @@ class ChapterText(QWidget):
             content.addWidget(self._text(block, "reading") if isinstance(block, Paragraph) else self._question(block))
         if last_buttons is not None:
             last_buttons.addWidget(self.back_button)
-        self.end = column_of()
         content.addLayout(self.end)
+        for textbook in self.textbooks:
+            content.addWidget(textbook)
         content.addStretch(1)
         context.own.changed.connect(self._offer_way_back)
         self._offer_way_back()
@@ -264,6 +298,11 @@ class ChapterText(QWidget):
     def _question(self, block: Predict) -> PredictView:
         self.predictions.append(PredictView(block, self._context))
         return self.predictions[-1]
+
+    def _add_textbook(self, block: Textbook) -> None:
+        textbook = TextbookView(block.title, [self._text(paragraph, "reading") for paragraph in block.paragraphs])
+        self.textbooks.append(textbook)
+        self.end.insertWidget(self.end.count() - 1, textbook.button)
 
     def _text(self, text: Paragraph, role: str) -> QLabel:
         self.texts.append((text, _markdown_label(role)))
@@ -379,7 +418,8 @@ class ChapterView(QWidget):
         )
         take_out(self.next_button)
         # the button to the next chapter comes last
-        (self._row if self._is_stacked else self.text.end).addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
+        row, place = (self._row, -1) if self._is_stacked else (self.text.end, 0)
+        row.insertWidget(place, self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._fit_heights()
 
     def _fit_heights(self) -> None:

@@ -38,8 +38,6 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.logit_lens import LogitLens
 
 MANY_TIMES, MAX_WORDS_SHOWN = 1e6, 14
-OTHER_SENTENCES = "Ein Hund schläft.", "Zwei Kinder lachen."
-"""To compare with the reader's; the second if the reader's is the first."""
 SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
 
 
@@ -276,22 +274,6 @@ def _without_head(state: ExperimentState, question: Question) -> RunJob:
     return _original_and(state, HeadScaled(question.head))
 
 
-def _without_cross(state: ExperimentState, question: Question) -> RunJob:
-    off = [HeadScaled(head) for head in state.maps.all_heads if head.kind == "cross"]
-    own, other = Experiment(question.text), Experiment(OTHER_SENTENCES[question.text == OTHER_SENTENCES[0]])
-    return RunJob((own, own.with_interventions(*off), other.with_interventions(*off)))
-
-
-def _judge_without_cross(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
-    before, after, other = answer
-    becomes = f"“{before.text}” becomes “{after.text}”"
-    if before.predicted_ids == after.predicted_ids:
-        return Verdict("same", "The words stay the same without cross-attention.")
-    if after.predicted_ids == other.predicted_ids:
-        return Verdict("any", f"{becomes} So does the translation of “{other.source_text}”")
-    return Verdict("other", f"{becomes} The translation of “{other.source_text}” becomes “{other.text}”")
-
-
 def _without_networks(state: ExperimentState, question: Question) -> RunJob:
     return _original_and(state, *map(FeedForwardScaled, find_networks(state, question.options["network-off"])))
 
@@ -386,7 +368,6 @@ CHECKS: Final[dict[str, Check]] = {
     "second-choice": Check(SAME_OR_OTHER, _judge_second_choice, _with_second_choice),
     "without-head": Check(SAME_OR_OTHER, _judge_without_chosen, _without_head, frozenset({"head"})),
     "without-networks": Check(frozenset({"same", "repeats", "other"}), _judge_without_networks, _without_networks),
-    "without-cross": Check(frozenset({"same", "other", "any"}), _judge_without_cross, _without_cross),
     "smoothing": Check(frozenset({"rises", "falls"}), _judge_smoothing, lambda state, question: SmoothingJob()),
     "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _judge_largest_part),
     "decided-at": Check(frozenset({"last", "earlier"}), _judge_decided, _DecidedJob.of),

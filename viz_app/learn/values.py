@@ -1,11 +1,12 @@
 """Values of the current experiment for the texts of chapters. No Qt."""
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.model.heads import networks_of
-from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.quantities import percent, percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.result import MAP_KINDS, MapKind, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -83,6 +84,19 @@ def _pinned_weight(state: ExperimentState, translation: Translation) -> str:
     return percent_in_words(float(weights[pinned.query, pinned.key])).replace(" ", NO_BREAK)
 
 
+def _embedding_scaling(state: ExperimentState, shown: Translation) -> str:
+    width = _config(state).width
+    if not _config(state).scale_embeddings:
+        return "This model does not scale its embeddings."
+    return f"This model does it too: √{width} = {math.sqrt(width):.4g}."
+
+
+def _adam(state: ExperimentState, shown: Translation) -> str:
+    assert state.model is not None
+    training = state.model.run.training
+    return f"β₁ = {training.adam_beta1:g} and β₂ = {training.adam_beta2:g}"
+
+
 VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "source-text": lambda state, shown: shown.source_text,
     "translation": lambda state, shown: shown.text,
@@ -100,6 +114,13 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "width": lambda state, shown: str(_config(state).width),
     "feed-forward-width": lambda state, shown: f"{_config(state).feed_forward_width:,}",
     "num-networks": lambda state, shown: str(len(networks_of(_config(state)))),
+    "root-head-width": lambda state, shown: f"{math.sqrt(_config(state).width // _config(state).num_heads):.2f}",
+    "num-queries": lambda state, shown: str(shown.maps.of_kind(state.selection.head.kind).shape[-2]),
+    "num-keys": lambda state, shown: str(shown.maps.of_kind(state.selection.head.kind).shape[-1]),
+    "embedding-scaling": _embedding_scaling,
+    "norm-position": lambda state, shown: f"{_config(state).norm_position}-norm",
+    "dropout": lambda state, shown: percent(_config(state).dropout),
+    "adam": _adam,
     "query": lambda state, shown: _pinned_tokens(state, shown)[0],
     "key": lambda state, shown: _pinned_tokens(state, shown)[1],
     "weight": _pinned_weight,

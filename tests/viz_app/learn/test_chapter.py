@@ -7,10 +7,20 @@ import pytest
 
 from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import ACTIONS
-from augenmerk.viz_app.learn.chapter import Chapter, ChapterError, Paragraph, Predict, Try, read_chapter, read_chapters
+from augenmerk.viz_app.learn.chapter import (
+    Chapter,
+    ChapterError,
+    Paragraph,
+    Predict,
+    Textbook,
+    Try,
+    read_chapter,
+    read_chapters,
+)
 from augenmerk.viz_app.learn.checks import CHECKS
 from augenmerk.viz_app.learn.figures.registry import FIGURES
 from augenmerk.viz_app.learn.values import VALUES
+from augenmerk.viz_app.widgets.explain import entries_in
 
 TEXT = """
 # One weight
@@ -67,7 +77,7 @@ def test_a_text_of_an_earlier_version_names_its_figure_as_it_did(tmp_path: Path)
     [
         (TEXT.replace("# One weight\n", ""), "a title"),
         (TEXT.replace("> ", ""), "a claim"),
-        (TEXT.replace("::: try", "::: attempt"), "begin, figure, try or predict"),
+        (TEXT.replace("::: try", "::: attempt"), "begin, figure, try, predict or textbook"),
         (TEXT.replace('"Softer, please"', '"Softer'), "quotation marks in pairs"),
         (TEXT.replace("figure map grid", "figure"), "a figure first"),
         (TEXT.replace("predict largest-weight ", "predict "), "a check first"),
@@ -75,7 +85,7 @@ def test_a_text_of_an_earlier_version_names_its_figure_as_it_did(tmp_path: Path)
         (TEXT.replace("head=clearest", "head="), "name=value"),
         (TEXT.replace("- falls: It falls", "- rises: It falls"), "each name once"),
         (TEXT.replace("- falls: It falls\n- stays: It stays\n", ""), "two or more lines"),
-        (TEXT.removesuffix(":::\n"), "after its choices"),
+        (TEXT.removesuffix(":::\n"), "a line ::: after it"),
         ("", "a title"),
     ],
 )
@@ -112,11 +122,42 @@ def test_every_shipped_text_names_only_what_there_is(chapter: Chapter) -> None:
                 paragraphs.append(question)
                 assert set(choices) == CHECKS[check].choices
                 assert not any(each.startswith(("Yes", "No,")) for each in choices.values()), "“No: no, …” is told then"
+            case Textbook(title, texts):
+                paragraphs += texts
+                assert title[0].islower(), "it follows “In textbooks:”"
     assert {name for paragraph in paragraphs for name in paragraph.values} <= set(VALUES)
     assert chapter.claim.markdown.strip()
     assert any(isinstance(block, Predict) for block in chapter.blocks), "a chapter asks for a prediction"
     is_tried = any(isinstance(block, Try) for block in chapter.blocks)
     assert is_tried or any(figure.name == "train-here" for figure in chapter.figures), "there is something to try"
+
+
+def test_a_textbook_text_keeps_its_paragraphs_and_must_end(tmp_path: Path) -> None:
+    path = tmp_path / "01-here.md"
+    path.write_text('# Here\n> Now.\n\n::: textbook "a formula"\n**x**\n\n- one {width}\n:::\n', encoding="utf-8")
+    (block,) = read_chapter(path).blocks
+    assert block == Textbook("a formula", (Paragraph("**x**"), Paragraph("- one {width}")))
+    assert block.paragraphs[1].values == ("width",)
+    path.write_text('# Here\n> Now.\n\n::: textbook "a formula"\n**x**\n', encoding="utf-8")
+    with pytest.raises(ChapterError, match="a textbook text does not end"):
+        read_chapter(path)
+
+
+TAUGHT = (
+    *("teacher forcing", "cross-entropy", "Adam", "padding mask", "multi-head attention", "dropout"),
+    *("layer normalization", "nats", "perplexity", "ReLU", "pre-norm", "ALTI+", "softmax", "overfits"),
+    *("residual stream", "logit lens"),
+)
+
+
+@pytest.mark.parametrize("term", TAUGHT)
+def test_a_term_of_textbooks_stands_in_a_chapter_and_in_the_glossary(term: str) -> None:
+    blocks = [block for chapter in read_chapters() for block in chapter.blocks if isinstance(block, Textbook)]
+    texts = [" ".join((block.title, *(each.markdown for each in block.paragraphs))) for block in blocks]
+    using = [text for text in texts if term.lower() in text.lower()]
+    assert using
+    (entry,) = entries_in(term)
+    assert all(entry in entries_in(text) for text in using)
 
 
 def test_chapters_ship() -> None:

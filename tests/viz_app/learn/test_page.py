@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.capture import trace_translation
@@ -32,8 +32,8 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import move_row, shuffled
-from augenmerk.viz_app.learn.chapter_view import NO_SUCH_WORD, ChapterView, PredictView
-from augenmerk.viz_app.learn.checks import CHECKS, OTHER_SENTENCES, Question
+from augenmerk.viz_app.learn.chapter_view import NO_SUCH_WORD, ChapterView, PredictView, TextbookView
+from augenmerk.viz_app.learn.checks import CHECKS, Question
 from augenmerk.viz_app.learn.figures.attention import SHARP, KindsFigure, MaskFigure, OneQueryFigure, most_different
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, rank_correlation
 from augenmerk.viz_app.learn.figures.decoding import FACTORS, BeamFigure, DecodingFigure, chip_text
@@ -566,8 +566,6 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     figure.buttons["encoder"].click()
     assert page.state.selection.head.kind == "encoder"
     assert not figure.buttons["cross"].isChecked()
-    view.text.tries[0].click()
-    assert page.state.settings.label_mode == "read"
 
 
 @pytest.mark.parametrize("text", ["Zwei Hunde spielen im Schnee.", FIRST_EXAMPLE], ids=["as long", "longer"])
@@ -1050,6 +1048,43 @@ def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     other.shutdown()
 
 
+def words_of(textbook: TextbookView) -> str:
+    return " ".join(paragraph.text() for paragraph in textbook.findChildren(QLabel))
+
+
+def test_textbook_texts_are_folded_and_give_the_numbers_of_the_chosen_head(qtbot: QtBot, page: LearnPage) -> None:
+    view = chapter(qtbot, page, "weight")
+    (textbook,) = view.text.textbooks
+    assert textbook.isHidden()
+    assert textbook.button.text() == "▸ Textbook"
+    qtbot.mouseClick(textbook.button, Qt.MouseButton.LeftButton)
+    assert textbook.isVisible()
+    translation = page.state.translation
+    assert translation is not None
+    num_queries, num_keys = translation.maps.cross.shape[-2:]
+    assert f"Q has {num_queries} rows, K and V\nhave {num_keys}, each of" in words_of(textbook)
+    assert "√32 = 5.66" in words_of(textbook)
+    page.state.intents.choose_head(Head("encoder", 0, 0))
+    assert f"Q has {num_keys} rows, K and V\nhave {num_keys}, each of" in words_of(textbook)
+    qtbot.mouseClick(textbook.button, Qt.MouseButton.LeftButton)
+    assert textbook.isHidden()
+
+
+def test_textbook_texts_give_the_settings_of_the_model(qtbot: QtBot, page: LearnPage) -> None:
+    assert page.state.model is not None
+    run = page.state.model.run
+    shown = " ".join(
+        words_of(textbook)
+        for name in ("positions", "layers", "training")
+        for textbook in chapter(qtbot, page, name).text.textbooks
+    )
+    assert run.model.scale_embeddings
+    assert f"√{run.model.width} = {run.model.width**0.5:g}" in shown
+    assert f"This model is {run.model.norm_position}-norm." in shown
+    assert f"the probability p, here {run.model.dropout:.0%}" in shown
+    assert f"β₁ = {run.training.adam_beta1} and β₂ = {run.training.adam_beta2}" in shown
+
+
 def test_moving_a_row_by_hand_changes_the_translation(
     qtbot: QtBot, page: LearnPage, bundled_translator: Translator
 ) -> None:
@@ -1101,18 +1136,18 @@ def test_without_cross_attention_every_sentence_has_the_same_translation(
     qtbot: QtBot, page: LearnPage, bundled_translator: Translator
 ) -> None:
     view = chapter(qtbot, page, "kinds")
-    prediction = next(each for each in view.text.predictions if each.check == "without-cross")
-    assert answer(qtbot, prediction, "any").startswith("Right.")
-    settle(qtbot, page)
-    off = [HeadScaled(head) for head in page.state.maps.all_heads if head.kind == "cross"]
-    texts = {
-        bundled_translator.run(Experiment(text).with_interventions(*off)).text
-        for text in (FIRST_EXAMPLE, *OTHER_SENTENCES)
-    }
-    assert len(texts) == 1
-    assert page.state.translation is not None
-    assert page.state.translation.text == texts.pop()
-    assert page.state.translation.text in prediction.verdict.text()
-    next(button for button in view.text.tries if "Switch it on" in button.text()).click()
+    off, another, on = view.text.tries[:3]
+    heads = [HeadScaled(head) for head in page.state.maps.all_heads if head.kind == "cross"]
+    shown = []
+    for button, text in ((off, FIRST_EXAMPLE), (another, "Ein Hund schläft.")):
+        button.click()
+        settle(qtbot, page)
+        result = page.state.result
+        assert result is not None
+        expected = bundled_translator.run(Experiment(text).with_interventions(*heads)).text
+        assert result.changed.text == expected != result.original.text
+        shown.append(expected)
+    assert shown[0] == shown[1]
+    on.click()
     settle(qtbot, page)
     assert page.state.experiment.interventions == ()

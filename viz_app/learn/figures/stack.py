@@ -452,7 +452,7 @@ class StackDrawing(QWidget):
         picture = self.picture
         if picture is None or self._kind == "small":
             return QSize(0, 0)
-        return QSize(scaled(300), picture.height_with(picture.lengths.boxes[0]))
+        return QSize(scaled(260), picture.height_with(picture.lengths.boxes[0]))
 
     def sizeHint(self) -> QSize:
         """No more: a page becomes as high as its parts like."""

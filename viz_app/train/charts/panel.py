@@ -19,7 +19,9 @@ from augenmerk.viz_app.train.charts.picture import (
     QUANTITY_NAMES,
     QUANTITY_TIPS,
     SMOOTHED,
+    TRAINING_TIP,
     VALIDATED,
+    VALIDATION_TIP,
     ChartPicture,
     ChartSettings,
     Quantity,
@@ -265,7 +267,10 @@ def legend_entries(quantity: Quantity, curves: RunCurves, compared: Sequence[Com
     """The legend of a chart of this quantity."""
     if quantity in VALIDATED:
         name = validation_name(curves, any(run.is_batch_mean for run in compared))
-        entries = [LegendEntry("training", "accent", False), LegendEntry(name, "warm", True)]
+        entries = [
+            LegendEntry("training", "accent", False, tip=TRAINING_TIP),
+            LegendEntry(name, "warm", True, tip=VALIDATION_TIP),
+        ]
     elif quantity == "bleu":
         entries = [LegendEntry("this run", "warm", True)]
     else:

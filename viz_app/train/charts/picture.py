@@ -29,14 +29,19 @@ QUANTITY_NAMES: dict[Quantity, str] = {
     "bleu": "BLEU",
 }
 QUANTITY_TIPS: dict[Quantity, str] = {
-    "loss": "Cross-entropy per target token, natural logarithm. Training: the loss that is minimised, with label "
-    "smoothing if the run uses it, and its running mean. Validation: without label smoothing.",
+    "loss": "Cross-entropy per target token, natural logarithm. Training: the loss that is minimised, with dropout and "
+    "label smoothing if the run uses them, and its running mean. Validation: without both, so it often lies below.",
     "perplexity": "exp(loss): the model is as uncertain as if it chose between this many equally likely tokens.",
     "learning_rate": "The step size of the optimizer.",
     "gradient_norm": "Norm of the gradient before clipping. Sudden peaks are a sign of instability.",
     "tokens_per_second": "Target tokens processed per second, a running average.",
     "bleu": "BLEU on a sample of the validation sentences: greedy translations, compared as tokens.",
 }
+TRAINING_TIP = "Training: measured while dropout sets numbers to 0, and with label smoothing, if the run uses them."
+VALIDATION_TIP = (
+    "Validation: the whole model, without dropout and label smoothing, on sentences that it does not learn from. So it "
+    "often lies below training. If it rises while training falls, the model is overfitting."
+)
 SMOOTHING_STEPS: dict[Smoothing, int] = {"none": 1, "light": 10, "medium": 50, "strong": 250}
 SMOOTHED: tuple[Quantity, ...] = ("loss", "perplexity", "gradient_norm")
 VALIDATED: tuple[Quantity, ...] = ("loss", "perplexity")

@@ -4,8 +4,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.train.charts.panel import ChartPanel
+from augenmerk.viz_app.train.charts.panel import ChartPanel, legend_entries
+from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.state import TrainState
+from augenmerk.viz_app.widgets.explain import entries_in, own_text
 from tests.viz_app.train.scripted import request, started, step_done
 
 
@@ -52,3 +54,13 @@ def test_steps_chosen_by_menu_stay_chosen_for_the_next_run(panel: ChartPanel) ->
     begin(state, Path("two"))
     panel.show_run(state.run, (), None)
     assert panel.choices.shown == "500"
+
+
+@pytest.mark.heavy
+def test_the_lines_of_the_loss_explain_why_validation_lies_below_training(panel: ChartPanel) -> None:
+    panel.legend.show_entries(legend_entries("loss", RunCurves(), ()))
+    training, validation = panel.legend.buttons
+    assert {entry.title for entry in entries_in(own_text(training))} >= {"dropout", "label smoothing"}
+    assert "without dropout and label smoothing" in validation.toolTip()
+    assert "often lies below training" in validation.toolTip()
+    assert "overfitting" in {entry.title for entry in entries_in(own_text(validation))}
