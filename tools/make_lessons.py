@@ -44,6 +44,7 @@ class Draft:
         head: counted from 1: "cross 2·7".
         cell: the tokens of the pinned row and column; None pins nothing.
         changes: interventions.
+        answer: see `Scene`.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Draft:
     head: str
     cell: tuple[str, str] | None = None
     changes: tuple[Intervention, ...] = ()
+    answer: str = ""
 
 
 def off(kind: str, *layers: int) -> tuple[Intervention, ...]:
@@ -72,6 +74,7 @@ LESSONS = {
                 LADDER,
                 "cross 2·5",
                 ("blue", "blauen"),
+                answer="It looks at “leiter”.",
             ),
             Draft(
                 "One row",
@@ -81,6 +84,7 @@ LESSONS = {
                 LADDER,
                 "cross 1·1",
                 ("ladder", "in"),
+                answer="Sharper. In every other head of cross-attention, the largest weight of this row is above 40%.",
             ),
             Draft(
                 "Looking back",
@@ -90,6 +94,7 @@ LESSONS = {
                 LADDER,
                 "decoder 1·1",
                 ("on", "standing"),
+                answer="A row sees only the tokens that have been read so far. The weights of all later ones are 0.",
             ),
             Draft(
                 "Both directions",
@@ -99,6 +104,7 @@ LESSONS = {
                 LADDER,
                 "encoder 1·7",
                 ("blauen", "hemd"),
+                answer="The whole German sentence is known from the start, and none of it has to be predicted.",
             ),
             Draft(
                 "Without cross-attention",
@@ -109,6 +115,7 @@ LESSONS = {
                 "cross 2·5",
                 None,
                 off("cross", 0, 1, 2),
+                answer="No. Without cross-attention, the translation is the same for every German sentence.",
             ),
         ),
     ),
@@ -325,7 +332,7 @@ def scene_of(draft: Draft, translator: Translator, reference: ModelReference) ->
         weight = percent(float(translation.maps.of_kind(head.kind)[head.layer, head.head][pair]))
     print(f"  {draft.title}: {translation.text} {draft.cell or ''} {weight}")
     text = draft.text.format(weight=weight, translation=translation.text)
-    return Scene(draft.title, text, SavedExperiment(experiment, reference, view), draft.question)
+    return Scene(draft.title, text, SavedExperiment(experiment, reference, view), draft.question, draft.answer)
 
 
 def main() -> None:
