@@ -192,7 +192,7 @@ class BarList(QWidget):
                 painter.setBrush(theme.color("text"))
                 painter.drawRect(self.tick_place(index))
         self._paint_labels(painter, shown)
-        painter.setFont(theme.font("small"))
+        painter.setFont(theme.font())
         painter.setPen(theme.color("muted"))
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         for index, bar in shown:
@@ -235,10 +235,10 @@ class BarList(QWidget):
         theme, known = current_theme(), self._known_columns
         if known is not None and known[0] is self.bars and known[1] == theme and known[2] == self.width():
             return known[3]
-        labels, small = QFontMetrics(theme.font("body", bold=True)), QFontMetrics(theme.font("small"))
+        labels, numbers = QFontMetrics(theme.font("body", bold=True)), QFontMetrics(theme.font())
         widest = max((labels.horizontalAdvance(bar.label) for bar in self.bars), default=0)
-        text = max((small.horizontalAdvance(bar.text) for bar in self.bars), default=0) + 2
-        notes = max((small.horizontalAdvance(bar.note) for bar in self.bars), default=0)
+        text = max((numbers.horizontalAdvance(bar.text) for bar in self.bars), default=0) + 2
+        notes = max((numbers.horizontalAdvance(bar.note) for bar in self.bars), default=0)
         note = notes + scaled(GAP) if notes else 0
         limit = scaled(MAX_LABEL_SIGNED if self._is_signed else MAX_LABEL)
         left_over = self.width() - 2 * scaled(GAP) - text - note

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
@@ -63,3 +64,13 @@ def test_a_right_click_asks_for_the_menu_of_its_line(qtbot: QtBot, theme: Theme)
     assert asked.args == [1, bars.mapToGlobal(place)]
     assert clicked == []
     qtbot.mouseClick(bars, Qt.MouseButton.RightButton, pos=QPoint(5, bars.height() + 50))
+
+
+def test_numbers_are_as_large_as_the_labels(qtbot: QtBot, theme: Theme) -> None:
+    bars = BarList("Bars", "a tip")
+    qtbot.addWidget(bars)
+    bars.resize(800, 10)
+    text = "2,048,000 of 7,578,624 parameters of the model"
+    bars.show_bars((Bar("a", 0.5, text),))
+    width = QFontMetrics(theme.font("body")).horizontalAdvance(text)
+    assert bars.width() - bars.bar_place(0).right() >= width
