@@ -386,7 +386,10 @@ class TrainingConfig(Settings, owner="training"):
         "Uses GPU algorithms that give bit-identical results, where PyTorch has them.",
     )
     seed: int = setting(
-        1234, "seed", "Seed of all random numbers: the same seed gives the same run.", Limits(0, 2**63 - 1)
+        1234,
+        "seed",
+        "Start of all random numbers (first weights, order of sentences, dropout): the same seed repeats a run.",
+        Limits(0, 2**63 - 1),
     )
     checkpoint_steps: int = setting(
         500,

@@ -385,7 +385,7 @@ class FilmPanel(QFrame):
             self.slider.setValue(index)
         self.slider.setEnabled(len(playback.frames) > 1)
         self.play_button.setEnabled(len(playback.frames) > 1)
-        self.probe.setText(f"probe: {frame.translation.source_text}")
+        self.probe.setText(f"sentence: {frame.translation.source_text}")
         newest = " · the newest" if playback.follows and len(playback.frames) > 1 else ""
         self.moment.setText(f"{moment_name(frame)}{newest}")
         self.text.set_text(frame.translation.text or "(empty translation)")

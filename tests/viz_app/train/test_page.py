@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 import augenmerk.viz_app.state.experiment_state
 import augenmerk.viz_app.train.playback
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
-from augenmerk.core.config import preset
+from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.errors import DeviceError, StorageError, TrainingError
 from augenmerk.core.training.events import ChangedDataError, DivergedError, OutOfMemoryError, Proposal, TrainingRequest
@@ -258,8 +258,10 @@ def test_unexpected_error_offers_its_details(make_page: MakePage, qtbot: QtBot) 
 def test_copy_presets_bring_their_own_data(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(num_epochs=1)
     page = make_page(script)
+    assert next(iter(page.form.preset_menu.actions_by_name)) == "copy-task-small", "for beginners"
     while page.form.choices().preset != "copy-task-small":
-        qtbot.keyClick(page.form.preset_menu, Qt.Key.Key_Down)
+        qtbot.keyClick(page.form.preset_menu, Qt.Key.Key_Up)
+    assert set(page.form.preset_menu.actions_by_name) == set(PRESETS)
     assert list(page.form.data_menu.actions_by_name) == ["copy"]
     click(qtbot, page.panel.start_button)
     script.allow(5)
@@ -572,7 +574,7 @@ def test_nothing_of_a_run_stands_under_the_form_of_another(make_page: MakePage, 
     assert page.panel.extend_button.isVisible()
     click(qtbot, page.panel.switch_button)
     while page.form.choices().preset != "copy-task-small":
-        qtbot.keyClick(page.form.preset_menu, Qt.Key.Key_Down)
+        qtbot.keyClick(page.form.preset_menu, Qt.Key.Key_Up)
     for button in (page.panel.discard_button, page.panel.extend_button, page.panel.resume_button):
         assert not button.isVisible()
     assert page.panel.start_button.isVisible()
@@ -641,7 +643,7 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     assert again.form.choices().value("model.width") == 96
     qtbot.keyClick(again.form.preset_menu, Qt.Key.Key_Down)
     assert again.form.choices().run_config() == preset("annotated-2018")
-    assert again.form._rate_name.text() == "rate ×"
+    assert again.form._rate_name.text() == "rate factor"
 
 
 @pytest.mark.heavy

@@ -160,11 +160,12 @@ class CompareMaps(QWidget):
         if change is not None:
             matrix = Matrix(change.values, change.queries.labels, change.keys.labels)
             self.change.show_matrices([matrix], maps.change_top)
+            largest = f"Largest difference: {change.largest:.2f}, where a whole row is 1."
+            self._change_name.setText(f"second − first: {title}. {largest}")
         for part in (self.change, self._change_name):
             part.setVisible(change is not None)
         for name, text in zip(self._names, ("first", "second"), strict=True):
             name.setText(f"{text}: weights")
-        self._change_name.setText(f"second − first: {title}")
         self._problem.setText(maps.problem)
         self._problem.setVisible(bool(maps.problem))
         self._notes.setText(" ".join(maps.notes))

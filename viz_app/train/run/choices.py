@@ -228,7 +228,7 @@ def run_summary_rows(run: RunConfig, source: str | Path, probe: str | None) -> l
         rows.append(("patience", f"{training.patience} epoch{'' if training.patience == 1 else 's'}"))
     rows.append(("seed", str(training.seed)))
     if probe:
-        rows.append(("probe", probe))
+        rows.append(("film sentence", probe))
     return rows
 
 

@@ -45,6 +45,8 @@ _DATA_LABELS = {
 _COPY_LABEL = "copy task (random data)"
 DEFAULT_DEVICES = {"auto": "auto", "cpu": "cpu"}
 """Offered until the devices of this machine are known."""
+BEGINNERS_PRESET = "copy-task-small"
+"""The preset that the menu offers first: it learns while you watch."""
 NUM_EDITABLE_ROWS = 2
 """The first rows of `key_settings` are layers and width, which the form has fields for."""
 SHORT_EDIT_PX = 64
@@ -70,17 +72,17 @@ class RunForm(QWidget):
         super().__init__()
         self._choices = choices
         self.setProperty("role", "form")
-        self.preset_menu = value_menu("preset", PRESETS)
+        self.preset_menu = value_menu("preset", sorted(PRESETS, key=lambda name: name != BEGINNERS_PRESET))
         self.data_menu = value_menu("data")
         self.device_menu = value_menu("device")
         self.epochs_edit = number_edit("epochs")
         self.patience_edit = number_edit("patience")
         self.seed_edit = number_edit("seed")
         self.probe_edit = one_line_edit(
-            "probe sentence",
-            "The sentence for the film of attention: it is translated at each validation, and the maps of every head "
-            "are saved. Empty: one of the validation sentences.",
-            "probe: a validation sentence",
+            "film sentence",
+            "The probe sentence, for the film of attention: it is translated at each validation, and the maps of every "
+            "head are saved. Empty: one of the validation sentences.",
+            "film: a validation sentence",
         )
         self.layers_edit = _short_edit("layers")
         self.width_edit = _short_edit("width")
@@ -237,7 +239,7 @@ class RunForm(QWidget):
     def _show_settings(self) -> None:
         """The settings in short; the last ones that fitted together."""
         is_noam = rate_name(self._choices) == "training.noam_factor"
-        self._rate_name.setText("rate ×" if is_noam else "rate")
+        self._rate_name.setText("rate factor" if is_noam else "rate")
         try:
             run = self._choices.run_config()
         except ConfigError:

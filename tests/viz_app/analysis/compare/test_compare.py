@@ -109,6 +109,8 @@ def test_two_sentences_stand_beside_one_another_with_the_signed_difference(
     np.testing.assert_allclose(matrix.values, expected.values, atol=1e-6)
     assert matrix.row_labels == expected.queries.labels
     assert tab.maps.change.top == pytest.approx(expected.largest, abs=1e-6)
+    stated = f"Largest difference: {np.abs(expected.values).max():.2f}, where a whole row is 1."
+    assert stated in tab.maps._change_name.text()
     for widget, labelled in zip((tab.maps.first, tab.maps.second), own, strict=True):
         np.testing.assert_allclose(widget.matrices[0].values, labelled.weights, atol=1e-6)
     assert "font-weight:bold" in tab.texts.text(), "the changed source word is marked"
@@ -124,6 +126,7 @@ def test_the_same_sentence_twice_shows_no_difference_and_a_range_that_is_not_blo
     _compare(qtbot, tab, FIRST)
     assert not tab.maps.change.matrices[0].values.any()
     assert tab.maps.change.top == 0.01
+    assert "Largest difference: 0.00" in tab.maps._change_name.text()
     assert tab.comparing.change_of_log_probability == pytest.approx(0, abs=1e-4)
     image = tab.maps.change.grab().toImage()
     places = [tab.maps.change.cell_rect(MatrixCell(0, row, 1)).center().toPoint() for row in range(3)]
