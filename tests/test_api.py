@@ -38,6 +38,10 @@ def test_every_error_of_the_core_is_public_or_has_a_public_base() -> None:
             assert any(base.__name__ in api.__all__ for base in error.__mro__)
 
 
+def test_errors_that_analyses_raise_can_be_caught_by_name() -> None:
+    assert {"CorpusError", "NonFiniteError", "TranslationStoppedError"} <= set(api.__all__)
+
+
 @pytest.mark.subprocess
 def test_importing_it_imports_nothing_heavy() -> None:
     modules = modules_imported_by("import augenmerk")

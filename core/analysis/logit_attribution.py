@@ -22,6 +22,8 @@ from augenmerk.core.analysis.parts import ChangeEffect, Component, EncoderParts,
 from augenmerk.core.analysis.residual import memory_directions, parts_by_key, residual_streams
 from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
 from augenmerk.core.model.transformer import is_finite
+from augenmerk.core.text.codec import TextCodec
+from augenmerk.core.text.vocabulary import END
 from augenmerk.core.translation.compilation import forced_word, interventions_of
 from augenmerk.core.translation.experiment import Experiment, factors_of, scaling
 from augenmerk.core.translation.result import Alternative, ExperimentResult, Translation
@@ -45,8 +47,8 @@ def word_parts(
             the most probable other token that may be chosen here.
 
     Raises:
-        AnalysisError: there is no such step; the rival is empty, unknown or the word itself, or can never be chosen;
-            or the experiment changes a head that this model lacks.
+        AnalysisError: there is no such step; the rival is empty, unknown, several words or the word itself, or can
+            never be chosen; or the experiment changes a head that this model lacks.
     """
     if step not in range(len(translation.predicted_ids)):
         raise AnalysisError(
@@ -155,6 +157,12 @@ def effect_of_changes(translator: Translator, result: ExperimentResult, step: in
     return ChangeEffect.of(
         before, word_parts(translator, read, step, before.rival), factors_of(changed.experiment.scalings)
     )
+
+
+def require_one_word(codec: TextCodec, ids: Sequence[int], text: str) -> None:
+    """Raises `AnalysisError` if these ids of a typed text are several words, which compare with no single one."""
+    if text != END and len(codec.decode(ids)) > 1:
+        raise AnalysisError(f"“{text}” is more than one word. Write the first word alone.")
 
 
 def _logits_after(
@@ -268,6 +276,7 @@ class _Comparer:
                 found = tuple(ids[each.token] for each in forced_word(step, rival, self._codec))
             except ExperimentError as error:
                 raise AnalysisError(str(error)) from error
+            require_one_word(self._codec, found, rival)
         room = self._translator.model.config.max_positions - step
         if len(found) > room:
             raise AnalysisError(

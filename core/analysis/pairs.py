@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.analysis.importance import HeadImportance, ScoredTarget, importance_of_targets, last_importance
-from augenmerk.core.analysis.logit_attribution import word_parts
+from augenmerk.core.analysis.logit_attribution import require_one_word, word_parts
 from augenmerk.core.analysis.parts import Component
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
-from augenmerk.core.text.vocabulary import END
 from augenmerk.core.translation.compilation import forced_word
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, General
 from augenmerk.core.translation.result import ReadOnlyArrays
@@ -180,8 +179,7 @@ def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids
 
 def _word_ids(translator: Translator, step: int, text: str) -> Ids:
     ids = _ids_of(translator, step, text)
-    if text != END and len(translator.checkpoint.codecs.target.decode(ids)) > 1:
-        raise AnalysisError(f"“{text}” is more than one word. Write the first word alone.")
+    require_one_word(translator.checkpoint.codecs.target, ids, text)
     return ids
 
 

@@ -149,7 +149,12 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="the same over source lines and given translations",
     )
-    group.add_argument("--num-sentences", type=int, metavar="N", help=f"size of the sample (default: {SAMPLE_SIZE})")
+    group.add_argument(
+        "--num-sentences",
+        type=int,
+        metavar="N",
+        help=f"size of the sample (default: {SAMPLE_SIZE} sentences, or all word pairs)",
+    )
     group.add_argument(
         "--importance",
         action="store_true",
@@ -205,7 +210,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.statistics is not None and options.sample is not None:
         raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
     if options.num_sentences is None:
-        options.num_sentences = SAMPLE_SIZE
+        options.num_sentences = None if options.metric == DIFFERENCE else SAMPLE_SIZE
     elif options.num_sentences < 1:
         raise ConfigError(f"--num-sentences {options.num_sentences} is too small. Use at least 1.")
     elif not (options.sample or options.statistics or options.metric == DIFFERENCE):

@@ -68,10 +68,12 @@ if TYPE_CHECKING:
         AugenmerkError,
         CheckpointError,
         ConfigError,
+        CorpusError,
         DeviceError,
         ExperimentError,
         ExperimentFileError,
         ModelImportError,
+        NonFiniteError,
         StorageError,
         TextError,
     )
@@ -111,6 +113,7 @@ if TYPE_CHECKING:
         RareWord,
         RespelledWord,
         Translation,
+        TranslationStoppedError,
         Word,
     )
     from augenmerk.core.translation.translator import Translator
@@ -131,6 +134,7 @@ __all__ = [
     "ComponentGroup",
     "ConfigError",
     "Contributions",
+    "CorpusError",
     "Coverage",
     "DecoderLens",
     "Depth",
@@ -158,6 +162,7 @@ __all__ = [
     "ModelImportError",
     "ModelReference",
     "Network",
+    "NonFiniteError",
     "OccludedWord",
     "Origin",
     "Output",
@@ -175,6 +180,7 @@ __all__ = [
     "StorageError",
     "TextError",
     "Translation",
+    "TranslationStoppedError",
     "Translator",
     "Word",
     "WordLink",
@@ -245,7 +251,9 @@ _NAMES_BY_MODULE = {
     "augenmerk.core.analysis.query_key": ("query_key_parts",),
     "augenmerk.core.analysis.selection": ("LabelledMap", "Selection"),
     "augenmerk.core.checkpoint.file": ("model_digest",),
-    "augenmerk.core.errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "augenmerk.core.errors": tuple(
+        name for name in __all__ if name.endswith("Error") and name != "TranslationStoppedError"
+    ),
     "augenmerk.core.interop.importing": ("import_model",),
     "augenmerk.core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
     "augenmerk.core.model.heads": ("Head", "Network"),
@@ -282,6 +290,7 @@ _NAMES_BY_MODULE = {
         "RareWord",
         "RespelledWord",
         "Translation",
+        "TranslationStoppedError",
         "Word",
     ),
     "augenmerk.core.translation.translator": ("Translator",),

@@ -8,6 +8,7 @@ import pytest
 
 from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.analysis.pairs import attribute_pairs, pairs_importance, read_pairs
+from augenmerk.core.cli import analyze
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import FeedForwardScaled, HeadScaled, SoftmaxTemperature
@@ -88,6 +89,15 @@ def test_word_pairs_give_the_metric_its_parts_and_its_importance(
         np.testing.assert_allclose(arrays["parts/values"], found["parts"]["values"], atol=1e-6)
     one = printed(capsys, untrained_checkpoint, str(pairs), "--metric", "difference", "--num-sentences", "1")
     assert one["pairs"] == len(one["differences"]) == 1
+
+
+@pytest.mark.heavy
+def test_every_pair_of_a_long_file_is_measured(
+    untrained_checkpoint: Path, pairs: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(analyze, "SAMPLE_SIZE", 1)
+    found = printed(capsys, untrained_checkpoint, str(pairs), "--metric", "difference")
+    assert found["pairs"] == len(found["differences"]) == len(read_pairs(pairs)) > 1
 
 
 @pytest.mark.parametrize(
