@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(values, indent=2))
     else:
         decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
-        _print(scores, loss, decoding, ", ".join(map(str, changes)))
+        _print(scores, loss, decoding, names_of(changes, translator))
     if options.hypotheses:  # last, so that a failure does not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
