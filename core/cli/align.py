@@ -33,7 +33,7 @@ from augenmerk.core.cli.options import (
     read_general,
     take_experiment,
 )
-from augenmerk.core.cli.values import origin_values
+from augenmerk.core.cli.values import names_of, origin_values
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(origin_values(translator) | _as_json(ranking, changes), ensure_ascii=False))
     else:
-        print(_as_table(ranking, changes))
+        print(_as_table(ranking, names_of(changes, translator)))
     return 0
 
 
@@ -143,11 +143,11 @@ def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) ->
     return {IBM_1_NAME: found}
 
 
-def _as_table(ranking: "AlignerRanking", changes: Sequence[General]) -> str:
+def _as_table(ranking: "AlignerRanking", changes: str) -> str:
     lines = [
         f"Alignment error rate, in percent, of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
         f"reported on {ranking.num_reporting} others."
-        + (f" Changed: {', '.join(map(str, changes))}." if changes else "")
+        + (f" Changed: {changes}." if changes else "")
         + (f" {ranking.num_skipped} pairs could not be read." if ranking.num_skipped else ""),
         f"{'chosen':>7}  {'reported':>8}  {'precision':>9}  {'recall':>6}",
         *map(_row, ranking.scores[:NUM_SHOWN]),

@@ -17,7 +17,7 @@ from augenmerk.core.cli.options import (
     read_general,
     take_experiment,
 )
-from augenmerk.core.cli.values import origin_values
+from augenmerk.core.cli.values import names_of, origin_values
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment_file import part_to_json
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from augenmerk.core import __version__
-from augenmerk.core.translation.experiment import Intervention
+from augenmerk.core.model.heads import heads_of
+from augenmerk.core.translation.experiment import Intervention, in_groups
 from augenmerk.core.translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ def token_values(translator: "Translator", translation: "Translation") -> dict[s
             "changed_log_probabilities": translator.score(original, experiment),
         }
     return values
+
+
+def names_of(changes: Sequence[Intervention], translator: "Translator") -> str:
+    """The changes for a report; heads that form a group are named together."""
+    return ", ".join(name for name, _ in in_groups(changes, heads_of(translator.model.config)))
 
 
 def as_arrays(values: Mapping[str, Any], prefix: str = "") -> Numbers:

@@ -307,6 +307,8 @@ def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsy
     assert told[0]["loss"]["token_weighted"] == pytest.approx(-sum(map(sum, given)) / sum(map(len, given)), abs=1e-5)
     assert main([*evaluate, "--head-off", "encoder:1:1"]) == 0
     assert "changed                              encoder 1·1 off\n" in capsys.readouterr().out
+    assert main([*evaluate, "--head-off", "cross:1"]) == 0
+    assert "changed                              cross layer 1 off\n" in capsys.readouterr().out
     assert main(evaluate) == 0
     assert "changed  " not in capsys.readouterr().out
     assert main([*evaluate, "--head-off", "encoder:1:1", "--scale-head", "encoder:1:1=0.5"]) == 2
