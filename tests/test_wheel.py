@@ -46,6 +46,13 @@ def test_wheel_carries_all_resources(unpacked_wheel: Path) -> None:
     assert files_under(unpacked_wheel / "augenmerk" / "core" / "_resources") == files_under(REPOSITORY / "resources")
 
 
+def test_wheel_carries_the_script_that_runs_a_model_in_a_page(unpacked_wheel: Path) -> None:
+    folder = unpacked_wheel / "augenmerk" / "core" / "page"
+    for path in (REPOSITORY / "core" / "page").glob("*.js"):
+        assert (folder / path.name).read_bytes() == path.read_bytes()
+    assert (folder / "translator.js").is_file()
+
+
 def test_wheel_carries_the_parts_of_the_page_for_the_browser(unpacked_wheel: Path) -> None:
     parts = {path.name for path in (REPOSITORY / "viz_app" / "export" / "page").iterdir()}
     assert {"page.html", "page.css", "page.js"} <= parts

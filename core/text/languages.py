@@ -66,7 +66,7 @@ def language_name(code: str) -> str:
     return _NAMES.get(two_letter_code(code)) or _GROUPS.get(code.lower(), code)
 
 
-_COMMON_WORDS = {
+COMMON_WORDS = {
     "de": """als am auf aus bei beim das dem den der des die durch ein eine einem einen einer eines er es für hat ich
     im ist mit nach nicht sein sich sie sind und vom von vor wie wir zu zum zur zwei über""",
     "en": """a and are at by can for from has have he his how i into is it its my near not of on or our she that the
@@ -81,7 +81,7 @@ def likely_language(words: Iterable[str], source: str) -> str:
     Also empty if the common words of the source language are not known, because other languages share many of them.
     """
     typed, source = {word.lower() for word in words}, two_letter_code(source)
-    numbers = {code: len(typed.intersection(common.split())) for code, common in _COMMON_WORDS.items()}
+    numbers = {code: len(typed.intersection(common.split())) for code, common in COMMON_WORDS.items()}
     code = max(numbers, key=numbers.__getitem__)
     return code if numbers[code] > numbers.get(source, len(typed)) else ""
 

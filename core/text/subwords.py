@@ -154,10 +154,15 @@ class Subwords:
         return [self._bpe_dropout.sample(text, dropout, generator) for text in written]
 
     @cached_property
-    def _bpe_dropout(self) -> BpeDropout:
+    def scores(self) -> Mapping[str, float]:
+        """The scores of all pieces but the specials; of two merges the one with the higher score comes first."""
         count, processor = self._processor.get_piece_size(), self._processor
         indices = [index for index in range(count) if not (processor.is_control(index) or processor.is_unknown(index))]
-        return BpeDropout({processor.id_to_piece(index): processor.get_score(index) for index in indices})
+        return {processor.id_to_piece(index): processor.get_score(index) for index in indices}
+
+    @cached_property
+    def _bpe_dropout(self) -> BpeDropout:
+        return BpeDropout(self.scores)
 
     def to_text(self) -> str:
         """The model in base64, for JSON."""

@@ -1,9 +1,10 @@
 """Text to ids and back, for one side of a pair: case, tokenizer, subwords and vocabulary in one object."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from augenmerk.core.config.groups import LetterCase
 from augenmerk.core.text.subwords import WORD_MARK, Subwords
@@ -236,6 +237,14 @@ _NO_SPACE_AFTER = frozenset("( [ { $ # “ ‘".split())
 _JOINS_BOTH = frozenset("- / –".split())
 _STRAIGHT_QUOTES = frozenset("\" '".split())
 _CLITIC_HEADS = {"can": ("not",), "gon": ("na",), "wan": ("na",), "got": ("ta",)}
+JOINING: Mapping[str, Any] = {
+    "no_space_before": sorted(_NO_SPACE_BEFORE),
+    "no_space_after": sorted(_NO_SPACE_AFTER),
+    "joins_both": sorted(_JOINS_BOTH),
+    "straight_quotes": sorted(_STRAIGHT_QUOTES),
+    "clitic_heads": _CLITIC_HEADS,
+}
+"""The sets that `detokenize` uses, as JSON-ready values for pages."""
 
 
 def detokenize(tokens: Sequence[str]) -> str:

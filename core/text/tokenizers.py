@@ -19,6 +19,7 @@ from augenmerk.core.config.settings import require_language
 from augenmerk.core.errors import ConfigError, CorpusError, TextError
 from augenmerk.core.resources import resource_path
 from augenmerk.core.text.languages import two_letter_code
+from augenmerk.core.text.phrases import phrase
 
 RULES_FILE = "tokenizer-rules.json"
 SHIPPED = ("de", "en")
@@ -200,12 +201,13 @@ def _length(match: re.Match[str] | None) -> int:
 
 def shipped_rules(language: str) -> WordRules:
     """A new instance of the rules of a language in `SHIPPED`. Raises `ConfigError` if their file is missing."""
-    patterns, cases = _read(language)
+    patterns, cases = rules_of(language)
     return WordRules(patterns, cases)
 
 
 @cache
-def _read(language: str) -> tuple[dict[str, str], dict[str, list[str]]]:
+def rules_of(language: str) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Patterns and cases of a language in `SHIPPED`. Raises `ConfigError` if their file is missing."""
     path = resource_path(RULES_FILE)
     try:
         rules = json.loads(path.read_text(encoding="utf-8"))[language]
@@ -254,15 +256,9 @@ class SpacyTokenizer:
 def check_length(line: str) -> None:
     """Raise `TextError` if a typed text or one of its words is too long to tokenize quickly."""
     if len(line) > MAX_CHARACTERS:
-        raise TextError(
-            f"The text has {len(line):,} characters; the limit is {MAX_CHARACTERS:,}. Shorten it, or translate it "
-            "sentence by sentence."
-        )
+        raise TextError(phrase("long_text", count=f"{len(line):,}", limit=f"{MAX_CHARACTERS:,}"))
     if found := _LONG_WORD.search(line):
-        raise TextError(
-            f"The word that starts with {found[0][:40]!r} has more than {MAX_WORD_CHARACTERS:,} characters. Insert "
-            "spaces, or remove it."
-        )
+        raise TextError(phrase("long_word", word=repr(found[0][:40]), limit=f"{MAX_WORD_CHARACTERS:,}"))
 
 
 def _without_long_words(lines: Iterable[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.interventions import Interventions, SentenceChanges
 from augenmerk.core.model.transformer import Transformer, compile_interventions
 from augenmerk.core.text.codec import CONTINUATION, CodecPair, TextCodec
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.vocabulary import END
 from augenmerk.core.translation.decoding import DecodingRules, ForcedIds
@@ -135,25 +136,17 @@ def compile_general(model: Transformer, changes: Sequence[General], num_sentence
 def _checked(changes: SentenceChanges, num_source: int) -> SentenceChanges:
     for (head, row), weights in changes.rows.items():
         if head.kind != "decoder" and len(weights) != num_source:
-            raise ExperimentError(
-                f"Row {row + 1} of {head} has {len(weights)} weights. It needs one for each of the {num_source} source "
-                "tokens. Set the row again."
-            )
+            raise ExperimentError(phrase("row_misfit", row=row + 1, head=head, count=len(weights), needed=num_source))
     return changes
 
 
 def _id_of(forced: ForcedToken, codec: TextCodec, rules: DecodingRules) -> int:
     token_id = codec.vocabulary.ids.get(forced.token)
+    values = {"token": repr(forced.token), "step": forced.step + 1, "count": f"{len(codec.vocabulary):,}"}
     if token_id is None:
-        raise ExperimentError(
-            f"The token {forced.token!r} forced at step {forced.step + 1} is not in this model's vocabulary of "
-            f"{len(codec.vocabulary):,} tokens. Choose another."
-        )
+        raise ExperimentError(phrase("no_forced_token", **values))
     if token_id in rules.forbidden_ids:
-        raise ExperimentError(
-            f"The token {forced.token!r} forced at step {forced.step + 1} can never be chosen: it never occurs in a "
-            "translation. Choose another."
-        )
+        raise ExperimentError(phrase("forbidden_token", **values))
     return token_id
 
 
@@ -181,10 +174,7 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
     words = codec.encode_text(text, begins_sentence=step == 0)
     ids = [token for word in words for token in word.ids]
     if not ids or any(unknown for word in words for unknown in word.unknown):
-        raise ExperimentError(
-            f"The vocabulary of this model has no {text.strip()!r}. Choose a word of its language, or one of its "
-            f"{len(vocabulary):,} tokens."
-        )
+        raise ExperimentError(phrase("no_forced_word", text=repr(text.strip()), count=f"{len(vocabulary):,}"))
     if step + len(ids) - 1 > MAX_INDEX:
         raise ExperimentError(
             f"{text.strip()!r}, forced at step {step + 1:,}, takes {len(ids)} steps and ends after step "

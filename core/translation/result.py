@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.text_codec import CONTINUATION
 from augenmerk.core.text.text_codec import Word as Word
-from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
 
-AS_UNKNOWN = f"read as an unknown word ({UNKNOWN})"
-"""The fate of a word that the vocabulary does not know, in notes."""
 OTHER_TEXT = "For other text, import a bigger model."
 
 
@@ -47,17 +45,12 @@ class RareWord:
     @property
     def explanation(self) -> str:
         """For people: “not in the training data; the model guesses from its pieces: le·sen”."""
-        if not self.is_exact:
-            seen = f"at most {_times(self.count)} in the training data"
-        elif self.count:
-            seen = f"only {_times(self.count)} in the training data"
-        else:
-            seen = "not in the training data"
+        seen = phrase("at_most" if not self.is_exact else "only" if self.count else "never", times=_times(self.count))
         if self.is_unknown:
-            return f"{seen}; {AS_UNKNOWN}"
+            return phrase("rare_unknown", seen=seen)
         if len(self.pieces) > 1:
-            return f"{seen}; the model guesses from its pieces: {CONTINUATION.join(self.pieces)}"
-        return seen if self.count else f"{seen}; the model guesses"
+            return phrase("rare_pieces", seen=seen, pieces=CONTINUATION.join(self.pieces))
+        return seen if self.count else phrase("rare_guess", seen=seen)
 
 
 @dataclass(frozen=True)
@@ -80,8 +73,8 @@ class RespelledWord:
     @property
     def explanation(self) -> str:
         """For people: read as “straße”: “strasse” is not in the training data."""
-        seen = f"only {_times(self.count)}" if self.count else "not"
-        return f"read as “{self.read_as}”: “{self.text}” is {seen} in the training data"
+        seen = phrase("only", times=_times(self.count)) if self.count else phrase("never")
+        return phrase("respelled", read_as=self.read_as, text=self.text, seen=seen)
 
 
 @dataclass(frozen=True)
@@ -113,7 +106,7 @@ class Coverage:
 
 
 def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
+    return phrase("once") if count == 1 else phrase("times", count=count)
 
 
 FloatArray = NDArray[np.float32]

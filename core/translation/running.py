@@ -20,6 +20,7 @@ from augenmerk.core.model.transformer import (
     non_finite,
     require_finite,
 )
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.translation.beam import beam_search
 from augenmerk.core.translation.compilation import CompiledExperiment, compile_general, max_steps
 from augenmerk.core.translation.decoding import (
@@ -239,11 +240,11 @@ class Runner:
         words = tuple(self._codec.decode(chosen))
         notes: tuple[str, ...] = ()
         if self.rules.end_id is not None and chosen[-1] != self.rules.end_id:
-            notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
+            notes = (phrase("cut_off", count=limit),)
         elif self.rules.forces_end and len(chosen) == limit:
-            notes = (f"The translation was ended at {limit} tokens, the most that this model's settings allow.",)
+            notes = (phrase("ended", count=limit),)
         elif not words:
-            notes = ("The translation is empty: the model ended it before its first word.",)
+            notes = (phrase("empty"),)
         labels = tuple(self._codec.label(token) for token in chosen)
         return EncodedTarget(tuple(chosen), labels, words, self._codec.text_of(chosen), notes)
 

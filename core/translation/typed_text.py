@@ -9,12 +9,13 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.text.codec import CONTINUATION, EncodedWord, TextCodec
 from augenmerk.core.text.languages import a_sentence_in, language_name, likely_language
+from augenmerk.core.text.phrases import AS_UNKNOWN, phrase
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.tokenizers import check_length
 from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.text.word_counts import RARE_BELOW, WordCounts, has_letters
 from augenmerk.core.translation.experiment import SourceEdit, SourceWordReplaced, writable
-from augenmerk.core.translation.result import AS_UNKNOWN, Coverage, RareWord, RespelledWord, Word
+from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Word
 
 FEWEST_RARE_WORDS = 2
 """The number of different rare words in a sentence that is reported as unlike the training data."""
@@ -60,9 +61,9 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     text = writable(text)
     found = [without_marks(word, codec) for word in codec.encode_text(codec.one_line(text))]
     readable = [word for word in found if word.ids]
-    if len(readable) < _fewest_words(codec):
-        amount = "Too little" if readable else "Nothing"
-        raise TextError(f"{amount} in {_shorten(text)!r} can be read by this model. {_expectation(codec)}")
+    if len(readable) < fewest_words(codec):
+        name = "too_little" if readable else "nothing"
+        raise TextError(phrase(name, text=repr(_shorten(text)), expectation=expectation(codec)))
     room = run.model.max_positions - (2 if run.data.wrap_source else 1 if run.data.end_source else 0)
     kept = _fitting(readable, room, text)
     is_cut = kept[0] is not readable[0]
@@ -71,23 +72,21 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     ignored = ""
     if is_cut or len(kept) < len(readable):
         ignored = text[kept[0].char_end if is_cut else readable[len(kept)].char_start :]
-        part = (
-            "the beginning of the first word was" if is_cut else f"the first {len(kept)} of {len(readable)} words were"
-        )
-        notes.append(f"Only {part} translated: the model has room for {room} tokens. Left out: {_shorten(ignored)}")
+        values = {"kept": len(kept), "count": len(readable), "room": room, "text": _shorten(ignored)}
+        notes.append(phrase("cut_word" if is_cut else "cut_words", **values))
     return replace(_assemble(text, list(enumerate(kept)), codec, run, ignored, notes), hint=hint)
 
 
 def _check_amount(text: str, codec: TextCodec) -> None:
     count = len(text.split())
     if count == 0:
-        raise TextError(f"There is nothing to translate: the text is empty. Enter {a_sentence_in(codec.language)}.")
+        raise TextError(phrase("no_text", expectation=expectation(codec)))
     if count > MAX_WORDS:
-        raise TextError(f"The text has {count:,} words; the limit is {MAX_WORDS:,}. Translate it sentence by sentence.")
+        raise TextError(phrase("many_words", count=f"{count:,}", limit=f"{MAX_WORDS:,}"))
     check_length(text)
 
 
-def _fewest_words(codec: TextCodec) -> int:
+def fewest_words(codec: TextCodec) -> int:
     """Two for the copy task: nothing marks the end, the first symbol is given, and one must be left to predict."""
     return 2 if codec.copies_symbols else 1
 
@@ -101,10 +100,10 @@ def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
 def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[EncodedWord]) -> list[str]:
     notes = []
     if len(text.strip().splitlines()) > 1:
-        notes.append("Line breaks were read as spaces.")
+        notes.append(phrase("line_breaks"))
     unreadable = [word.text for word in found if not word.ids]
     if unreadable:
-        notes.append(f"Left out, because this model has no such symbol: {_listed(unreadable)}.")
+        notes.append(phrase("unreadable", words=_listed(unreadable)))
     return notes + _notes_on_unknown(kept)
 
 
@@ -116,19 +115,18 @@ def _hint(found: Sequence[EncodedWord], codec: TextCodec) -> str:
         return f"This model translates into several languages. Begin the text with the one that is meant: {shown}"
     readable = next(word.ids for word in found if word.ids)
     if codec.copies_symbols and readable != (vocabulary.start_id,):
-        start = vocabulary.tokens[vocabulary.start_id]
-        return f"Every list in the training data begins with {start}. Begin with {start}, or expect mistakes."
+        return phrase("copy_start", start=vocabulary.tokens[vocabulary.start_id])
     typed = likely_language((word.text for word in found), codec.language)
-    return f"This looks like {language_name(typed)}. Enter {a_sentence_in(codec.language)}." if typed else ""
+    return phrase("other_language", typed=language_name(typed), expectation=expectation(codec)) if typed else ""
 
 
 def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[str]:
     """Notes on words that the vocabulary does not know, as a whole or in part."""
     wholly = [word.text for word in words if word.unknown and all(word.unknown)]
     partly = [word.text for word in words if any(word.unknown) and not all(word.unknown)]
-    notes = [f"Unknown to the model, {AS_UNKNOWN}: {_listed(wholly)}."] if wholly else []
+    notes = [phrase("unknown", words=_listed(wholly))] if wholly else []
     if partly:
-        notes.append(f"Unknown to the model in part, pieces read as {UNKNOWN}: {_listed(partly)}.")
+        notes.append(phrase("partly_unknown", words=_listed(partly)))
     return notes
 
 
@@ -213,8 +211,13 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
     for edit in edits:
         if edit.place not in source.places:
             raise ExperimentError(
-                f"Source word {edit.place + 1} cannot be changed (“{edit}”), because {_shorten(source.text)!r} has "
-                f"{len(source.words)} words. Choose one of them, counted from 1."
+                phrase(
+                    "no_word",
+                    place=edit.place + 1,
+                    edit=edit,
+                    text=repr(_shorten(source.text)),
+                    count=len(source.words),
+                )
             )
     placed: list[tuple[int, EncodedWord]] = []
     for place, word in zip(source.places, source.encoded, strict=True):
@@ -223,20 +226,14 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
             placed.append((place, word))
         elif isinstance(here, SourceWordReplaced):
             placed += [(place, each) for each in _replacements(here, codec)]
-    if len(placed) < _fewest_words(codec):
-        raise ExperimentError(
-            f"With these words removed, too little of {_shorten(source.text)!r} is left to read. {_expectation(codec)} "
-            "Keep another word."
-        )
+    if len(placed) < fewest_words(codec):
+        raise ExperimentError(phrase("nothing_left", text=repr(_shorten(source.text)), expectation=expectation(codec)))
     before = _notes_on_unknown(source.encoded)
     after = _notes_on_unknown([word for _, word in placed if word.text != UNKNOWN])
     notes = [*after, *(note for note in source.notes if note not in before)]
     edited = replace(_assemble(source.text, placed, codec, run, source.ignored_text, notes), hint=source.hint)
     if len(edited.ids) > run.model.max_positions:
-        raise ExperimentError(
-            f"With these replacements the source has {len(edited.ids)} tokens, and the model has room for "
-            f"{run.model.max_positions}. Take shorter ones."
-        )
+        raise ExperimentError(phrase("no_room", count=len(edited.ids), room=run.model.max_positions))
     return edited
 
 
@@ -248,14 +245,12 @@ def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[EncodedWor
     found = codec.encode_text(codec.one_line(edit.text), begins_sentence=edit.place == 0)
     readable = [word for word in (without_marks(each, codec) for each in found) if word.ids]
     if not readable:
-        raise ExperimentError(
-            f"Nothing in the replacement {_shorten(edit.text)!r} of source word {edit.place + 1} can be read by this "
-            "model. Enter another word."
-        )
+        raise ExperimentError(phrase("no_replacement", text=repr(_shorten(edit.text)), place=edit.place + 1))
     return readable
 
 
-def _expectation(codec: TextCodec) -> str:
+def expectation(codec: TextCodec) -> str:
+    """The input that this model reads, as an instruction."""
     vocabulary = codec.vocabulary
     if codec.copies_symbols:
         return f"Enter at least two numbers from 1 to {len(vocabulary) - 1}, separated by spaces."
@@ -265,7 +260,7 @@ def _expectation(codec: TextCodec) -> str:
 def _listed(words: Sequence[str]) -> str:
     different = list(dict.fromkeys(words))
     shown = ", ".join(_shorten(word) for word in different[:8])
-    return shown + (f" and {len(different) - 8} more" if len(different) > 8 else "")
+    return phrase("more", words=shown, count=len(different) - 8) if len(different) > 8 else shown
 
 
 def _shorten(text: str, limit: int = 60) -> str:
