@@ -87,7 +87,8 @@ def pin(state: ExperimentState, value: str) -> None:
 
 
 def type_text(state: ExperimentState, value: str) -> None:
-    """Shows another sentence."""
+    """Shows another sentence, without the changes to the one before."""
+    reset(state, "")
     state.submit(experiment_editor.edit_text(value))
 
 

@@ -362,6 +362,9 @@ def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders
     assert verdict.endswith("In 1 place, a token follows itself.")
     settle(qtbot, page)
     assert page.state.experiment.networks_off == {Network("decoder", layer) for layer in range(3)}
+    view.text.tries[0].click()
+    settle(qtbot, page)
+    assert page.state.experiment == Experiment("Eine Frau hält ihr Baby in ihren Armen."), "its own sentence, unchanged"
     check, question = CHECKS["without-networks"], Question({"network-off": "encoder"})
     for text, choice in ((FIRST_EXAMPLE, "same"), ("Auf dem Markt verkauft eine junge Frau frische Blumen.", "other")):
         page.sentence.input.set_text(text)
