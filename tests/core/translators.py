@@ -90,13 +90,12 @@ def subword_translator() -> Translator:
 
 @pytest.fixture(scope="session")
 def copy_translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    """The small copy task after 240 steps, with one layer in the decoder: it repeats what it reads."""
+    """The small copy task after 240 steps: it repeats what it reads."""
 
     def train_it(folder: Path) -> None:
         base = preset("copy-task-small")
         run = replace(
             base,
-            model=base.model.replace(num_decoder_layers=1),
             data=base.data.replace(copy_validation_pairs=15),
             training=base.training.replace(max_steps=240, warmup_steps=150, checkpoint_steps=1000, sample_size=1),
         )
