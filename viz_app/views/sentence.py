@@ -625,7 +625,9 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words, change_first]
     if effect is not None and effect.increased:
         parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)
-        forms.insert(0, f"{forms[0]} · parts that increased for “{effect.word}”: {parts}")
+        increased = f"parts that increased for “{effect.word}”: {parts}"
+        verdict_first = f"{verdict.capitalize()}{f', by {by}' if change else ''} · {increased} · {words}"
+        forms = [f"{forms[0]} · {increased}", f"{forms[1]} · {increased}", verdict_first]
     return "\n".join(forms)
 
 

@@ -114,7 +114,7 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
 
 
-def test_where_the_measured_sentence_does_not_fit_its_verdict_stays_beside_the_original(
+def test_where_the_measured_sentence_does_not_fit_only_the_original_is_cut(
     qtbot: QtBot, theme: Theme, state: ExperimentState
 ) -> None:
     state.prepare_text("ein mann .")
@@ -123,12 +123,14 @@ def test_where_the_measured_sentence_does_not_fit_its_verdict_stays_beside_the_o
     effect = ChangeEffect("mann", ((Head("cross", 1, 4), 0.314),), None)
     line = ElidingLabel("small", original_text(answer(state), effect))
     qtbot.addWidget(line)
-    verdict = "Original: Ein mann. · now less probable"
-    expected = (f"{verdict}: log-probability lower by 0.25", f"{verdict}, by 0.25", verdict, "Original: Ein mann.")
-    assert line.whole == f"{expected[0]} · parts that increased for “mann”: cross 2·5 +0.31"
+    verdict, parts = "Original: Ein mann. · now less probable", "parts that increased for “mann”: cross 2·5 +0.31"
+    expected = (f"{verdict}: log-probability lower by 0.25 · {parts}", f"{verdict}, by 0.25 · {parts}")
+    assert line.whole == expected[0]
     for form in expected:
         line.resize(line.fontMetrics().horizontalAdvance(form) + 1, 20)
         assert line.shown_text() == form
+    line.resize(line.width() - 20, 20)
+    assert line.shown_text().startswith(f"Now less probable, by 0.25 · {parts} · Orig"), "only the original is cut"
 
 
 def test_where_two_decimals_hide_what_a_change_costs_there_are_three(

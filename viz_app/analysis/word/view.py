@@ -296,7 +296,13 @@ def _layers_in_html(lens: "DecoderLens") -> str:
         text = styled(changed_pieces(before, translation), colors) if translation.target_words else "nothing"
         name = f"layer {layer}" if layer else "embedding"
         lines.append(f"<tr><td style='color:{colors.muted};padding-right:10px'>{name}</td><td>{text}</td></tr>")
-    depth = lens.settled_at
-    needed = f"{depth} of {len(lines) - 1} layers are" if depth else "The embedding is"
-    says = f"<p style='color:{colors.muted}'>{needed} enough for the same greedy translation.</p>"
+    depth, num_layers = lens.settled_at, len(lines) - 1
+    if not depth:
+        needed = "The embedding is enough for the same greedy translation."
+    elif depth == num_layers:
+        needed = "The translation needs the last layer."
+    else:
+        needed = f"Layer {depth} of {num_layers} is enough for the same greedy translation."
+    marked = "Marked: words that differ from the line above." if num_layers else ""
+    says = f"<p style='color:{colors.muted}'>{needed} {marked}</p>"
     return f"<table cellspacing='0' cellpadding='3'>{''.join(lines)}</table>{says}"
