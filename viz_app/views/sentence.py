@@ -605,10 +605,9 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
 
     `effect`: the parts of a word, once they are known.
     """
-    if result.own is not None:
-        return f"The model's own: {result.own.text}"
+    own = f"The model's own: {result.own.text}" if result.own is not None else ""
     if not result.is_changed:
-        return ""
+        return own
     before, now = result.original.log_probability, sum(result.original_log_probabilities)
     digits = _digits(before, now)
     change = round(now, digits) - round(before, digits)  # of the numbers as shown, so that they add up
@@ -616,18 +615,20 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
     more, higher = ("more", "higher") if change > 0 else ("less", "lower")
     verdict = f"now {more} probable" if change else "equally probable"
     measured = f"{verdict}: log-probability {higher} by {by}" if change else verdict
-    if result.original.text == result.changed.text:
+    short = f"{verdict.capitalize()}, by {by}" if change else verdict.capitalize()
+    if own:
+        words, forms = own, [f"{measured.capitalize()} · {own}", f"{short} · {own}"]
+    elif result.original.text == result.changed.text:
         words = "Same words as without these changes"
         forms = [f"{words} · {measured}", f"Same words · {verdict}", "Same words"]
     else:
         words = f"Original: {result.original.text or 'nothing'}"
-        change_first = f"{verdict.capitalize()}{f', by {by}' if change else ''} · {words}"  # a long sentence is cut
-        forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words, change_first]
+        last = f"{short} · {words}"  # a long sentence is cut
+        forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words, last]
     if effect is not None and effect.increased:
         parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)
         increased = f"parts that increased for “{effect.word}”: {parts}"
-        verdict_first = f"{verdict.capitalize()}{f', by {by}' if change else ''} · {increased} · {words}"
-        forms = [f"{forms[0]} · {increased}", f"{forms[1]} · {increased}", verdict_first]
+        forms = [f"{forms[0]} · {increased}", f"{forms[1]} · {increased}", f"{short} · {increased} · {words}"]
     return "\n".join(forms)
 
 

@@ -215,6 +215,8 @@ def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, 
     assert result.own is not None
     before, now = (f"{each.log_probability:.2f}".replace("-", "−") for each in (result.original, result.changed))
     assert panel.facts.text().startswith(f"log-probability {before} → {now}\n"), "what the change costs it"
+    assert panel.original_line.whole.startswith(("Now less probable: log-probability lower by ", "Equally probable"))
+    assert panel.original_line.whole.endswith(" · The model's own: Ein mann.")
 
 
 def test_editing_the_translation_gives_it(qtbot: QtBot, panel: SentencePanel, state: ExperimentState) -> None:
