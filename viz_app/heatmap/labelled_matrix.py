@@ -77,9 +77,9 @@ class MatrixStyle:
         colors: from 0 up to a largest value, or on both sides of 0.
         cell_heights: the least and the largest, in pixels.
         aimed_height: of all cells of a matrix together, in pixels; `cell_heights` limits each cell.
-        has_slanted_columns: whether labels of columns are words, which are slanted; else they are short, or wrap.
-        fits_texts: whether columns are as wide as their texts and labels, which break at hyphens; the matrix can become
-            wider than its place.
+        has_slanted_columns: whether labels of columns are slanted; else they wrap, or slant if a word is too wide.
+        fits_texts: whether columns are as wide as their texts and labels, which break at hyphens and spaces; the
+            matrix can become wider than its place.
         cell_text: the text in a cell; None for nothing. It is left out where it does not fit, and
             everywhere if it does not in most cells.
         is_clickable: whether the mouse pointer shows that a click on a cell does something.
@@ -106,6 +106,7 @@ class MatrixPicture:
         style: their look.
         width: in pixels.
         theme: for its fonts.
+        is_slanted: whether the labels of columns are.
         areas: the rectangle of the cells of each matrix.
         edges: the left and right ends of its columns.
         needed_width: in pixels, with room for all texts in cells.
@@ -113,6 +114,7 @@ class MatrixPicture:
 
     def __init__(self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme) -> None:
         self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
+        self.is_slanted = style.has_slanted_columns or any(map(self._has_wide_words, matrices))
         self._lay_out()
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
@@ -140,7 +142,7 @@ class MatrixPicture:
             if area.top() <= point.y() < area.bottom() and point.x() < area.left():
                 return MatrixCell(index, int((point.y() - area.top()) / self._cell_height(matrix)), -1)
             height = area.top() - point.y()
-            slant = height * COLUMN_COSINE / COLUMN_SINE if self.style.has_slanted_columns else 0.0
+            slant = height * COLUMN_COSINE / COLUMN_SINE if self.is_slanted else 0.0
             x = point.x() - slant
             is_in_header = 0 < height <= self._header_height(matrix) - self._title_height(matrix)
             if is_in_header and num_columns and area.left() <= x < area.right():
@@ -177,21 +179,31 @@ class MatrixPicture:
         """Of title and column labels."""
         title = self._title_height(matrix)
         line = QFontMetrics(self.font(matrix)).height()
-        if not self.style.has_slanted_columns:
+        if not self.is_slanted:
             return title + line * self._label_lines(matrix) + 2
         return title + self.slanted_length(matrix) * COLUMN_SINE + line * 0.6 + GAP
 
     def _label_lines(self, matrix: Matrix) -> int:
         """The lines of upright labels: several if labels of several words are wider than their columns."""
         metrics, wrapped = QFontMetrics(self.font(matrix)), Qt.TextFlag.TextWordWrap
-        room = self.width - self.label_width(matrix) - GAP - RIGHT
         if self.style.fits_texts:
-            return 1 + any("-" in label for label in matrix.column_labels)
-        column = QRect(0, 0, int(room / max(1, len(matrix.column_labels))), 1000)
+            return max((len(_words(label)) for label in matrix.column_labels), default=1)
+        column = QRect(0, 0, int(self._upright_room(matrix)), 1000)
         heights = (
             metrics.boundingRect(column, wrapped, label).height() for label in matrix.column_labels if " " in label
         )
         return max(1, round(max(heights, default=0) / metrics.height()))
+
+    def _upright_room(self, matrix: Matrix) -> float:
+        """The width of a column below upright labels."""
+        return (self.width - self.label_width(matrix) - GAP - RIGHT) / max(1, len(matrix.column_labels))
+
+    def _has_wide_words(self, matrix: Matrix) -> bool:
+        """Whether upright labels of several words do not fit even if they wrap."""
+        if self.style.fits_texts or not any(" " in label for label in matrix.column_labels):
+            return False
+        words = itertools.chain.from_iterable(map(_words, matrix.column_labels))
+        return _widest(self.font(matrix), words) > self._upright_room(matrix)
 
     def block_top(self, index: int) -> float:
         """The upper edge of a matrix and its title."""
@@ -209,7 +221,7 @@ class MatrixPicture:
         """Places all matrices. All begin and end at the same places of the line."""
         left = max(map(self.label_width, self.matrices)) + GAP
         right = RIGHT
-        if self.style.has_slanted_columns:
+        if self.is_slanted:
             right = max(right, *(self.slanted_length(each) * COLUMN_COSINE for each in self.matrices))
         needed = [self._needed_widths(matrix) for matrix in self.matrices]
         self.needed_width = math.ceil(left + max(map(sum, needed)) + right)
@@ -226,8 +238,7 @@ class MatrixPicture:
         if not self.style.fits_texts or matrix.texts is None:
             return [0.0] * len(matrix.column_labels)
         limit, margin = self.theme.scaled(MAX_TEXT), self.theme.scaled(TEXT_MARGIN)
-        words = (label.split("-") for label in matrix.column_labels)
-        columns = zip(words, zip(*matrix.texts, strict=True), strict=True)
+        columns = zip(map(_words, matrix.column_labels), zip(*matrix.texts, strict=True), strict=True)
         return [
             float(min(limit, _widest(self.font(matrix), (*label, *texts))) + 2 * margin) for label, texts in columns
         ]
@@ -324,7 +335,7 @@ class MatrixPicture:
             strip = QRectF(0, scrolled.y(), self.width, self._header_height(matrix))
             painter.fillRect(strip, theme.color("panel"))
             painter.translate(0, scrolled.y())
-        is_slanted, longest = self.style.has_slanted_columns, self.slanted_length(matrix)
+        is_slanted, longest = self.is_slanted, self.slanted_length(matrix)
         lines = self._label_lines(matrix)
         widest = _widest(self.font(matrix), matrix.column_labels) + 4
         needed = metrics.height() * 0.95 / COLUMN_SINE if is_slanted else 1 if lines > 1 else widest
@@ -368,6 +379,11 @@ def _choose_pen(painter: QPainter, theme: Theme, text: str, *, is_marked: bool) 
 
 def _column_at(edges: Sequence[float], x: float) -> int:
     return min(max(bisect_right(edges, x) - 1, 0), len(edges) - 2)
+
+
+def _words(label: str) -> list[str]:
+    """The pieces between which a label can break."""
+    return label.replace("-", "- ").split()
 
 
 def _widest(font: QFont, texts: Iterable[str]) -> int:
@@ -516,9 +532,10 @@ class LabelledMatrix(QWidget):
             self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cells are as wide as there is room."""
+        """Cells are as wide as there is room, and labels that turn or wrap need another height."""
         super().resizeEvent(event)
         self._layout = None
+        self.setFixedHeight(self._content_height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Titles, cells, labels, legend."""

@@ -686,11 +686,14 @@ class QueryKeyCard(QFrame):
         self.close_button = flat_button("✕", "Close")
         self.close_button.setAccessibleName("Close")
         self.close_button.clicked.connect(self._close)
-        buttons = *self.view_buttons.values(), self.baseline_menu, self.close_button
-        for button in buttons:
+        buttons = *self.view_buttons.values(), self.close_button
+        for button in (*buttons, self.baseline_menu):
             button.setProperty("isDense", True)
-        header = row_of((self.title, 1), *buttons, spacing=4)
-        column_of(header, (self.bars, 1), self.table, self.text, spacing=2, margins=(12, 4, 6, 6), within=self)
+        header, footer = (
+            row_of((self.title, 1), *buttons, spacing=4),
+            row_of((self.text, 1), self.baseline_menu, spacing=4),
+        )
+        column_of(header, (self.bars, 1), self.table, footer, spacing=2, margins=(12, 4, 6, 6), within=self)
         self.hide()
         self._follow()
 
@@ -779,6 +782,9 @@ class QueryKeyCard(QFrame):
     def stand_over(self, area: QRect, pinned_y: float | None) -> None:
         """Moves over the half of the map without the pinned cell."""
         width = min(scaled(MAX_WIDTH), area.width() - 8)
+        self.resize(width, self.height())
+        if (layout := self.layout()) is not None:
+            layout.activate()  # the height of the table depends on its width
         height = max(self.heightForWidth(width), scaled(MIN_HEIGHT)) if self.bars.isHidden() else scaled(HEIGHT)
         height = min(height, area.height())
         is_below = pinned_y is None or pinned_y < area.height() / 2

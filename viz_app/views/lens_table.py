@@ -81,7 +81,9 @@ class LensTable(QWidget):
         frame = None if decided is None else MatrixCell(0, step, decided)
         self.matrix.mark(framed=[] if frame is None else [frame])
         if frame is not None and frame != self._frame:
-            self._scroll_to(self.matrix.cell_rect(frame).center().toPoint())
+            place = self.matrix.cell_rect(frame).center().toPoint()
+            self.area.horizontalScrollBar().setValue(0)
+            self.area.ensureVisible(place.x(), place.y(), 0, scaled(MARGINS_IN_SIGHT[1]))
         self._frame = frame
         x = np.arange(len(lens.depths), dtype=np.float64)
         ranks = np.log(lens.ranks[:, step].astype(np.float64))

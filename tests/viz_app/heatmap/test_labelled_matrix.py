@@ -268,3 +268,18 @@ def test_upright_labels_wrap_rather_than_touch(qtbot: QtBot, theme: Theme) -> No
     wide.show_matrices(wide.matrices, 1.0)
     line = QFontMetrics(theme.font("small")).height()
     assert narrow.cell_rect(MatrixCell(0, 0, 0)).top() >= wide.cell_rect(MatrixCell(0, 0, 0)).top() + line - 3
+
+
+def test_labels_of_columns_are_slanted_where_their_words_do_not_fit(qtbot: QtBot, theme: Theme) -> None:
+    style = MatrixStyle("signed", (20, 20), 40, has_slanted_columns=False, legend=None)
+    names = ("token", "position", "feed-forward 1", "heads 2", "feed-forward 2", "others")
+    widget = _shown(qtbot, style, Matrix(np.ones((1, 6), dtype=np.float32), ("feed-forward 1",), names))
+    metrics, tops = QFontMetrics(theme.font("small")), []
+    for width, is_slanted in ((700, False), (300, True), (700, False)):
+        widget.resize(width, widget.height())
+        cell = widget.cell_rect(MatrixCell(0, 0, 0))
+        assert (metrics.horizontalAdvance("position") > cell.width()) == is_slanted
+        assert widget.height() >= cell.bottom(), "the height follows the labels"
+        tops.append(cell.top())
+    assert tops[1] > metrics.horizontalAdvance("feed-forward 1") * 0.7, "room for the slanted label"
+    assert tops[0] == tops[2] < tops[1]
