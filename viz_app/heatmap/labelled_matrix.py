@@ -114,7 +114,7 @@ class MatrixPicture:
 
     def __init__(self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme) -> None:
         self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
-        self.is_slanted = style.has_slanted_columns or any(map(self._has_wide_words, matrices))
+        self.is_slanted = style.has_slanted_columns or any(_has_wide_words(self, each) for each in matrices)
         self._lay_out()
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
@@ -188,22 +188,11 @@ class MatrixPicture:
         metrics, wrapped = QFontMetrics(self.font(matrix)), Qt.TextFlag.TextWordWrap
         if self.style.fits_texts:
             return max((len(_words(label)) for label in matrix.column_labels), default=1)
-        column = QRect(0, 0, int(self._upright_room(matrix)), 1000)
+        column = QRect(0, 0, int(_upright_room(self, matrix)), 1000)
         heights = (
             metrics.boundingRect(column, wrapped, label).height() for label in matrix.column_labels if " " in label
         )
         return max(1, round(max(heights, default=0) / metrics.height()))
-
-    def _upright_room(self, matrix: Matrix) -> float:
-        """The width of a column below upright labels."""
-        return (self.width - self.label_width(matrix) - GAP - RIGHT) / max(1, len(matrix.column_labels))
-
-    def _has_wide_words(self, matrix: Matrix) -> bool:
-        """Whether upright labels of several words do not fit even if they wrap."""
-        if self.style.fits_texts or not any(" " in label for label in matrix.column_labels):
-            return False
-        words = itertools.chain.from_iterable(map(_words, matrix.column_labels))
-        return _widest(self.font(matrix), words) > self._upright_room(matrix)
 
     def block_top(self, index: int) -> float:
         """The upper edge of a matrix and its title."""
@@ -379,6 +368,19 @@ def _choose_pen(painter: QPainter, theme: Theme, text: str, *, is_marked: bool) 
 
 def _column_at(edges: Sequence[float], x: float) -> int:
     return min(max(bisect_right(edges, x) - 1, 0), len(edges) - 2)
+
+
+def _upright_room(picture: MatrixPicture, matrix: Matrix) -> float:
+    """The width of a column below upright labels."""
+    return (picture.width - picture.label_width(matrix) - GAP - RIGHT) / max(1, len(matrix.column_labels))
+
+
+def _has_wide_words(picture: MatrixPicture, matrix: Matrix) -> bool:
+    """Whether upright labels of several words do not fit even if they wrap."""
+    if picture.style.fits_texts or not any(" " in label for label in matrix.column_labels):
+        return False
+    words = itertools.chain.from_iterable(map(_words, matrix.column_labels))
+    return _widest(picture.font(matrix), words) > _upright_room(picture, matrix)
 
 
 def _words(label: str) -> list[str]:
