@@ -234,7 +234,7 @@ class LearnPage(QWidget):
             self.open_chapter(self._place)
 
 
-WIDTH, NARROW_WIDTH = 238, 50
+WIDTH, NARROW_WIDTH = 238, 62
 
 
 class ChapterList(QFrame):

@@ -853,6 +853,15 @@ def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page:
                 assert area.geometry().right() <= view.width(), name
 
 
+def test_numbers_of_chapters_have_room_beside_the_scroll_bar(qtbot: QtBot, page: LearnPage) -> None:
+    page.resize(1064, 600)
+    page.list.setFixedHeight(300)
+    area = page.list._area
+    qtbot.waitUntil(lambda: area.verticalScrollBar().isVisible(), timeout=3000)
+    widths = [button.minimumSizeHint().width() for button in page.list.buttons]
+    assert area.viewport().width() >= max(widths)
+
+
 @pytest.mark.heavy
 def test_a_verdict_is_brought_into_sight(qtbot: QtBot, page: LearnPage) -> None:
     page.resize(1080, 600)
