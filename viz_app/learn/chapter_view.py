@@ -62,7 +62,7 @@ class PredictView(QFrame):
         self._state = context.state
         self.request = context.request
         self._asked = Question(predict.options)
-        self._is_wanted, self._is_askable = False, False
+        self._is_wanted, self._is_early, self._is_askable = False, False, False
         self._found: Verdict | None = None
         self._looked_text: str | None = None
         self.setProperty("role", "card")
@@ -103,7 +103,9 @@ class PredictView(QFrame):
             return
         before, self._asked = self._asked, self._asked.following(self._state, self._check.about)
         if self._asked != before:
-            self._is_wanted, self._looked_text = False, None
+            # A look at a sentence on its way is a look at its result.
+            self._is_wanted &= self._is_early and self._asked.text != before.text
+            self._looked_text = None
             self._show_verdict("")
         text, original = self._predict.question, self._state.original
         values = values_of(self._state, text.values, original)
@@ -142,10 +144,11 @@ class PredictView(QFrame):
 
     def _on_result(self) -> None:
         self.refresh()
+        self._is_early = False
         self._ask()
 
     def _look(self) -> None:
-        self._is_wanted = True
+        self._is_wanted, self._is_early = True, self._state.request.is_running
         if self._shows_looked_text and self._found is not None:
             self._present(self._found)
         else:

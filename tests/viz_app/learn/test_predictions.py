@@ -150,6 +150,25 @@ def test_an_answer_wanted_while_an_experiment_is_computed_is_given_about_the_sam
         assert all(map(has_verdict, predictions))
 
 
+@pytest.mark.parametrize("name", ["words", "feed-forward", "decoding"])
+def test_an_answer_wanted_while_another_sentence_is_translated_is_given_about_that_one(
+    qtbot: QtBot, window: MainWindow, name: str
+) -> None:
+    view = open_chapter(qtbot, window, name, SENTENCES[0])
+    prediction, state = view.text.predictions[0], page_of(window).state
+    next(iter(prediction.choices.values())).click()
+    view.text.tries[0].click()
+    text = state.experiment.source_text
+    assert text != SENTENCES[0]
+    assert state.request.is_running
+    prediction.look.click()
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+    rest(qtbot, window)
+    assert has_verdict(prediction)
+    assert state.original is not None
+    assert state.original.source_text == text
+
+
 def test_a_softer_softmax_that_reorders_the_words_is_judged_for_the_row_asked_about(
     qtbot: QtBot, window: MainWindow, bundled_translator: Translator
 ) -> None:
