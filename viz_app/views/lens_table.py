@@ -1,5 +1,6 @@
 """The logit lens: a table of the decoder's predictions at each step and depth, and a chart of one word by depth."""
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,6 +85,7 @@ class LensTable(QWidget):
             place = self.matrix.cell_rect(frame).center().toPoint()
             self.area.horizontalScrollBar().setValue(0)
             self.area.ensureVisible(place.x(), place.y(), 0, scaled(MARGINS_IN_SIGHT[1]))
+            self._begin_with_whole_column(frame.column)
         self._frame = frame
         x = np.arange(len(lens.depths), dtype=np.float64)
         ranks = np.log(lens.ranks[:, step].astype(np.float64))
@@ -91,6 +93,13 @@ class LensTable(QWidget):
         curves = [Curve("ln rank (0: first)", x, ranks), Curve("entropy, nats", x, entropies)]
         self.chart.show_curves(curves, y_range=(0.0, max(1.0, float(ranks.max()), float(entropies.max()))))
         self._say(self.matrix.hovered_cell)
+
+    def _begin_with_whole_column(self, last: int) -> None:
+        """Scrolls on until no column is hidden in part by the labels; `last`: the column to be in sight."""
+        bar = self.area.horizontalScrollBar()
+        lefts = [self.matrix.cell_rect(MatrixCell(0, 0, column)).left() for column in range(last + 1)]
+        hidden = (math.ceil(left - lefts[0]) for left in lefts)
+        bar.setValue(next((width for width in hidden if width >= bar.value()), bar.maximum()))
 
     def _scroll_to(self, place: QPoint) -> None:
         self.area.ensureVisible(place.x(), place.y(), *map(scaled, MARGINS_IN_SIGHT))

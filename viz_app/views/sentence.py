@@ -620,7 +620,8 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         words, forms = own, [f"{measured.capitalize()} · {own}", f"{short} · {own}"]
     elif result.original.text == result.changed.text:
         words = "Same words as without these changes"
-        forms = [f"{words} · {measured}", f"Same words · {verdict}", "Same words"]
+        plain = verdict.removeprefix("now ")
+        forms = [f"{words} · {measured}", f"Same words · {verdict}", f"Same words, {plain}", "Same words"]
     else:
         words = f"Original: {result.original.text or 'nothing'}"
         last = f"{short} · {words}"  # a long sentence is cut

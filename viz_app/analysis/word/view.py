@@ -51,10 +51,7 @@ MEANINGS: Mapping[WordView, str] = {
         "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network), read as "
         "if it were the last. The model was not trained for these earlier readings."
     ),
-    "layers": (
-        "DecoderLens: the translation when the decoder reads the encoder's vectors after fewer layers. Bold words "
-        "differ from the line above."
-    ),
+    "layers": "DecoderLens: the translation when the decoder reads the encoder's vectors after fewer layers.",
 }
 MEASURE_TIP = "Switch every head and network off, one at a time, and show how much the lead changes"
 OFF_MEANING = "off: the measured change of the lead without this part. –: it cannot be switched off."
@@ -303,6 +300,6 @@ def _layers_in_html(lens: "DecoderLens") -> str:
         needed = "The translation needs the last layer."
     else:
         needed = f"Layer {depth} of {num_layers} is enough for the same greedy translation."
-    marked = "Marked: words that differ from the line above." if num_layers else ""
+    marked = "Marked words differ from the line above." if num_layers else ""
     says = f"<p style='color:{colors.muted}'>{needed} {marked}</p>"
     return f"<table cellspacing='0' cellpadding='3'>{''.join(lines)}</table>{says}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.decoder_lens import decoder_lens
@@ -22,6 +22,8 @@ from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle_head, undo
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.lens_table import LensTable
 from augenmerk.viz_app.views.word_parts import NUM_SHOWN, PartBars, lead_text
 from augenmerk.viz_app.worker.explaining import WordPartsJob
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
@@ -346,6 +348,28 @@ def test_the_lens_names_the_best_token_of_each_step_and_depth(
 
 
 @pytest.mark.heavy
+def test_a_narrow_lens_begins_with_a_whole_column(
+    words_tab: WordTab, translators: dict[str, Translator], theme: Theme, qtbot: QtBot
+) -> None:
+    translation = words_tab.state.translation
+    assert translation is not None
+    lens = logit_lens(translators["words"], translation)
+    decided = {step: lens.decided_at(step) for step in range(len(translation.predicted_tokens))}
+    step = max(decided, key=lambda step: decided[step] or 0)
+    table = LensTable()
+    qtbot.addWidget(table)
+    table.resize(240, 500)
+    table.show()
+    QApplication.processEvents()
+    table.show_lens(lens, step)
+    bar = table.area.horizontalScrollBar()
+    lefts = [table.matrix.cell_rect(MatrixCell(0, 0, column)).left() for column in range(len(lens.depths))]
+    assert bar.maximum() > 0
+    assert bar.value() == bar.maximum() or any(0 <= bar.value() - (left - lefts[0]) < 1 for left in lefts)
+    assert bar.value() > 0, "the decided cell is in sight"
+
+
+@pytest.mark.heavy
 def test_the_translation_of_each_encoder_layer_is_a_line(
     tab: WordTab, translators: dict[str, Translator], request: pytest.FixtureRequest, qtbot: QtBot
 ) -> None:
@@ -360,7 +384,7 @@ def test_the_translation_of_each_encoder_layer_is_a_line(
     assert f"layer {len(expected) - 1}" in tab.layers.text()
     needs_all = lens.settled_at == len(expected) - 1
     assert ("needs the last layer" if needs_all else "is enough for the same greedy") in tab.layers.text()
-    assert "words that differ from the line above" in tab.layers.text()
+    assert "Marked words differ from the line above." in tab.layers.text()
     assert expected[-1].predicted_tokens == translation.predicted_tokens
 
 
