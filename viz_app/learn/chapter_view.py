@@ -51,10 +51,11 @@ class PredictView(QFrame):
         request: the pending answer, of this question or another one of the chapter.
 
     Signals:
+        answered(): a choice is selected.
         judged(): a verdict or problem is shown.
     """
 
-    judged = Signal()
+    answered, judged = Signal(), Signal()
 
     def __init__(self, predict: Predict, context: LearnContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,6 +78,7 @@ class PredictView(QFrame):
         for name, text in predict.choices.items():
             button = QRadioButton(text)
             button.toggled.connect(self._allow)
+            button.clicked.connect(self.answered)
             self._group.addButton(button)
             self.choices[name] = button
             choices.addWidget(button)
@@ -342,6 +344,7 @@ class ChapterView(QWidget):
         self.text = ChapterText(chapter, context, self._actions)
         for prediction in self.text.predictions:
             prediction.judged.connect(partial(self._show_whole, prediction))
+            prediction.answered.connect(partial(self._show_figure, prediction))
         self.figures: list[ChapterFigure] = [FIGURES[each.name](context, each.options) for each in chapter.figures]
         self.next_button = QPushButton(f"Next: {next_title}", self)
         self.next_button.setProperty("role", "primary")
@@ -493,6 +496,10 @@ class ChapterView(QWidget):
             around.keep_in_sight(prediction, scaled(GAP))
             return
         self._text_area.keep_in_sight(prediction, scaled(GAP))
+        self._show_figure(prediction)
+
+    def _show_figure(self, prediction: PredictView) -> None:
+        """Scrolls to the figure that the question is about, unless that would hide the question."""
         for figure in self.figures:
-            if figure.question == prediction.check:
+            if figure.question == prediction.check and not self._is_stacked:
                 self._figure_area.keep_in_sight(figure)

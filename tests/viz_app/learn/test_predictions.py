@@ -169,6 +169,17 @@ def test_an_answer_wanted_while_another_sentence_is_translated_is_given_about_th
     assert state.original.source_text == text
 
 
+def test_the_figure_of_a_question_comes_into_sight_with_the_answer(qtbot: QtBot, window: MainWindow) -> None:
+    window.resize(1100, 700)
+    view = open_chapter(qtbot, window, "training", SENTENCES[0])
+    (prediction,) = view.text.predictions
+    (figure,) = (each for each in view.figures if each.question == prediction.check)
+    assert figure.visibleRegion().boundingRect().height() < figure.height() / 2
+    qtbot.mouseClick(prediction.choices["falls"], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: figure.visibleRegion().boundingRect().height() == figure.height())
+    assert not prediction.verdict.text()
+
+
 def test_a_softer_softmax_that_reorders_the_words_is_judged_for_the_row_asked_about(
     qtbot: QtBot, window: MainWindow, bundled_translator: Translator
 ) -> None:
