@@ -25,6 +25,8 @@ EVERY = 4
 
 def main() -> None:
     """Print the report."""
+    if len(sys.argv) != 2 or not (Path(sys.argv[1]) / "val.de.gz").is_file():
+        sys.exit("Pass the folder of Multi30k, which contains val.de.gz: python -m tools.findings FOLDER")
     translator = Translator.load(device="cpu")
     lines = read_lines(Path(sys.argv[1]) / "val.de.gz")[:NUM_REPEATING]
     print_repetitions(translator, lines)

@@ -204,9 +204,8 @@ class RowParts(ReadOnlyArrays):
                     "“mean” or “none”."
                 )
             if each not in range(len(self.scores)):
-                raise AnalysisError(
-                    f"Query {self.query + 1} does not see key {each + 1}. Choose from keys 1 to {len(self.scores)}."
-                )
+                seen = f"Choose from keys 1 to {len(self.scores)}." if len(self.scores) > 1 else "It sees only key 1."
+                raise AnalysisError(f"Query {self.query + 1} does not see key {each + 1}. {seen}")
         keys, total = self.keys[key], float(self.scores[key])
         if baseline == "mean":
             keys, total = keys - self.keys.mean(axis=0), total - float(self.scores.mean())

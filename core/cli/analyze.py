@@ -175,6 +175,8 @@ def run(options: argparse.Namespace) -> int:
     _check(options)
     if options.metric == DIFFERENCE:
         return _run_pairs(options)
+    if options.text and options.text.endswith(".tsv") and Path(options.text).is_file():
+        raise ConfigError(f"{options.text} is a file. For its word pairs add --metric difference; or pass a sentence.")
     if options.text is None and options.experiment is None and (options.sample or options.statistics):
         check_without_sentence(options, add_options, OF_A_SENTENCE, "A sample cannot be combined with")
     take_experiment(options)

@@ -111,6 +111,8 @@ def test_a_query_sees_earlier_keys_unless_the_mask_is_lifted(bundled: Translator
         masked.of_cell(4)
     with pytest.raises(AnalysisError, match="does not see key 6"):
         masked.of_cell(0, 5)
+    with pytest.raises(AnalysisError, match=r"does not see key 2\. It sees only key 1\."):
+        query_key_parts(bundled, bundled.run(Experiment(text, given)), head, 0).of_cell(1)
     for key, baseline in ((0, "bogus"), (True, "none"), (0, False), ("1", "mean"), (0, None), (1.0, "mean")):
         with pytest.raises(AnalysisError, match="is not the position of a key"):
             masked.of_cell(key, baseline)

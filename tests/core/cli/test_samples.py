@@ -133,6 +133,11 @@ def test_options_that_need_a_sentence_or_a_file_are_refused(
     assert output.out == ""
 
 
+def test_a_file_of_pairs_is_not_translated(pairs: Path, untrained_checkpoint: Path, capsys) -> None:
+    assert main(["analyze", "--checkpoint", str(untrained_checkpoint), str(pairs)]) == 2
+    assert f"{pairs} is a file. For its word pairs add --metric difference" in capsys.readouterr().err
+
+
 def test_a_wrong_line_of_pairs_is_named(untrained_checkpoint: Path, pairs: Path, capsys) -> None:
     pairs.write_text("Leiter\t\tladder\tman\nLeiter\t\tqqqq\tman\n", encoding="utf-8")
     assert main(["analyze", str(pairs), "--metric", "difference", "--checkpoint", str(untrained_checkpoint)]) == 2
