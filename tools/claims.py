@@ -232,7 +232,7 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
 
     yield claim("positions", "the shortest is 6 positions long", waves)
     yield claim("positions", "the longest is over 50,000", waves)
-    yield claim("heads", "Together they cost as much as one head of the full width", lambda: _cost_of_one(translator))
+    yield claim("heads", "and cost as much as one head of the full width", lambda: _cost_of_one(translator))
     yield claim("layers", "the logit of a word is a sum: it has a part from every head", lambda: _parts_sum(translator))
     said = "Mostly this makes up for some of the loss"
     yield claim("layers", said, lambda: _parts_and_changes(translator))
@@ -244,8 +244,8 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
     yield claim("words", f'A word that was not in its training data" text="{STREET_BAND}', pieces)
     for sentence in (BAND, OFFICE):
         yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
-    yield claim("decoding", f'makes less probable" text="{VIOLIN}', lambda: _beam_is_less_probable(run))
-    yield claim("decoding", "in which it makes up a word", lambda: _makes_up_a_word(run))
+    yield claim("decoding", f'ends less probable" text="{VIOLIN}', lambda: _beam_is_less_probable(run))
+    yield claim("decoding", "It makes up a word", lambda: _makes_up_a_word(run))
     yield claim("not", "head looks at these for “shirt”", lambda: _looks_in_vain(run(SHIRT)))
     yield claim("not", "Switch it off, and “shop” becomes “outfit”", lambda: _loses_the_shop(translator))
     said = "this head points clearly, and little is lost without it"

@@ -128,7 +128,7 @@ def test_where_spacy_is_missing_the_shipped_languages_are_left(monkeypatch: pyte
 
 def test_a_missing_file_of_rules_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tokenizers, "resource_path", lambda name: tmp_path / name)
-    tokenizers._read.cache_clear()
+    tokenizers.rules_of.cache_clear()
     with pytest.raises(ConfigError, match=r"tokenizer-rules\.json cannot be read"):
         shipped_rules("de")
 

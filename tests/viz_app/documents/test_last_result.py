@@ -153,7 +153,7 @@ def test_a_file_of_another_version_or_model_is_refused(
 
 def test_a_result_that_is_too_large_is_not_kept(checkpoint: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _written(checkpoint, path, EXPERIMENTS["plain"])
-    monkeypatch.setattr(last_result, "MAX_BYTES", path.stat().st_size - 1)
+    monkeypatch.setattr(last_result, "MAX_BYTES", path.stat().st_size // 2)  # measured times vary in length
     with pytest.raises(OSError, match="bytes"):
         read_last_result(path, checkpoint)
     _written(checkpoint, path, EXPERIMENTS["plain"])
