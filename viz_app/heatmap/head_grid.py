@@ -436,7 +436,7 @@ class HeadGrid(QWidget):
 
     def rebuild(self) -> None:
         """Updates layout and images: the translation, a setting, the theme or the size changed."""
-        self._painter = self._make_painter() if self.state.result is not None else None
+        self._painter = self._make_painter() if self.state.maps.result is not None else None
         self.setFixedHeight(self._painter.layout.size.height() if self._painter else 1)
         self.update()
 
