@@ -283,11 +283,15 @@ class AlignmentTab(AnalysisTab):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A low tab shows more words instead of the explanation."""
         super().resizeEvent(event)
-        self.explanation.setVisible(not self.is_low)
+        self._show_explanation()
+
+    def _show_explanation(self) -> None:
+        self.explanation.setVisible(not self.is_low or self.state.result is None)
 
     def redraw(self) -> None:
         """Shows the links, and the ranking if there is one."""
         links = self.alignment.links()
+        self._show_explanation()
         self._what.setText(title(self.state))
         self._which_maps.setText(self.alignment.which_maps)
         self._hint.setVisible(links is None and self.state.result is not None)
