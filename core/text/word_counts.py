@@ -246,7 +246,7 @@ REPLACEMENTS: Mapping[str, Mapping[str, str]] = {
 SLIPS_BELOW = 3
 """A training word that occurs less often may be a slip of spelling: “schoss” once, “schoß” 46 times."""
 TIMES_AS_FREQUENT = 10
-"""How many times as frequent the usual spelling of a slip must at least be."""
+"""The usual spelling of a slip is at least this many times as frequent."""
 MAX_PLACES = 8
 """Maximum number of places for such a letter in a word, for at most 2 ** 8 spellings. Other words stay unchanged."""
 
