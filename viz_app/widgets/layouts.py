@@ -149,6 +149,10 @@ class FlowLayout(QHBoxLayout):
         """Of all lines."""
         return max((place.bottom() + 1 for place in self._flow(width)), default=0)
 
+    def minimumHeightForWidth(self, width: int) -> int:
+        """Of all lines, too: the box layout's is that of a single line, or of widgets placed earlier."""
+        return self.heightForWidth(width)
+
     def setGeometry(self, rect: QRect) -> None:
         """Puts every widget in its place."""
         QLayout.setGeometry(self, rect)  # not the box layout's, which would place the widgets too

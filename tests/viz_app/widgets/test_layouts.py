@@ -3,7 +3,7 @@ import gc
 
 import pytest
 from PySide6.QtCore import QEvent, QRect, QSize
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -56,8 +56,19 @@ def test_the_layout_wraps_its_visible_widgets_and_knows_its_height(qtbot: QtBot)
     qtbot.waitUntil(lambda: children[2].pos().toTuple() == (45, 0))
     assert [children[index].pos().toTuple() for index in (0, 2, 3)] == [(0, 0), (45, 0), (0, 25)]
     assert layout.heightForWidth(90) == 45
-    assert layout.heightForWidth(40) == 70
+    assert layout.heightForWidth(40) == layout.minimumHeightForWidth(40) == 70
     assert layout.minimumSize() == QSize(40, 20)
+
+
+def test_a_layout_that_was_never_placed_knows_its_least_height(qtbot: QtBot) -> None:
+    """Within a column whose height is asked for first: the text above the map was cut for lack of 16 million pixels."""
+    column, row = QWidget(), QWidget()
+    qtbot.addWidget(column)
+    add_widgets(FlowLayout(5, row), 4)
+    box = QVBoxLayout(column)
+    box.setContentsMargins(0, 0, 0, 0)
+    box.addWidget(row)
+    assert box.minimumHeightForWidth(90) == box.totalMinimumHeightForWidth(90) == 45
 
 
 def test_a_deleted_widget_leaves_its_place(qtbot: QtBot) -> None:
