@@ -1,7 +1,7 @@
 """The open lesson: its scenes, the current scene, unsaved changes. No Qt."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,18 +16,47 @@ from augenmerk.core.translation.experiment_file import (
     Scene,
     to_bytes,
 )
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 
 NEW_TITLE = "New lesson"
 
 
+@dataclass(frozen=True)
+class ComputedAnswer:
+    """The computed answer to the question of a scene.
+
+    Attributes:
+        because: the numbers for it, in whole sentences; without choices, the reason why there is no answer.
+        choices: the possible answers in words.
+        right: the index of the right one.
+    """
+
+    because: str
+    choices: tuple[str, ...] = ()
+    right: int = 0
+
+    @property
+    def text(self) -> str:
+        """The right choice and the numbers for it, in one line."""
+        choice = self.choices[self.right].removesuffix(".") if self.choices else ""
+        return self.because if self.because.startswith(choice) else f"{choice}. {self.because}"
+
+
+AnswerNow = Callable[[ExperimentState, str, Callable[[Any], Any]], ComputedAnswer]
+"""The answer of a check, by its name, for the result of a state; the last argument answers jobs for the model."""
+
+
 class Answers(Protocol):
-    """Answers questions about the experiment on the screen."""
+    """Answers questions about the experiment on the screen, or in another state."""
 
     def questions(self) -> Mapping[str, str]:
         """The questions by the names of their checks."""
 
     def compute(self, name: str, use: Callable[[str], None]) -> None:
         """Calls `use` with the answer of a check."""
+
+    def answer_now(self, state: ExperimentState, name: str, run: Callable[[Any], Any]) -> ComputedAnswer:
+        """The answer of a check for the result of a state; `run` answers jobs for the model."""
 
 
 class Views(Protocol):

@@ -177,7 +177,9 @@ class LessonExport:
             show_failure(documents.window, f"The {what} was not saved", failure)
 
         documents.done.emit(f"computing {len(lesson.scenes)} scenes…")
-        self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=use, on_error=refuse))
+        answers = documents.screen.answers
+        job = LessonResultsJob(lesson.scenes, model, answers.answer_now if answers is not None else None)
+        self._worker.submit(Request(job, self, on_result=use, on_error=refuse))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,13 @@
 """Pages and worksheets of a lesson: every scene computed with the current model, as in the window."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
 from augenmerk.core.translation.experiment_file import Lesson, Scene
-from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
+from augenmerk.viz_app.documents.lesson import AnswerNow, ComputedAnswer
 from augenmerk.viz_app.documents.reading import apply_view
 from augenmerk.viz_app.export.html_page import ScenePart
 from augenmerk.viz_app.export.saving import page_content
@@ -18,6 +19,8 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.marks import marks_of_large_map
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.inference import (
+    Job,
+    JobInterrupted,
     JobScope,
     MeasureJob,
     OpenTranslator,
@@ -33,29 +36,50 @@ class SceneResult:
     Attributes:
         result: of its experiment, without parts that do not fit the model.
         measured: the maps in other measures, if the scene shows one.
+        answer: computed; None if the scene has no such question.
     """
 
     result: ExperimentResult
     measured: tuple[MeasuredMaps, ...] = ()
+    answer: ComputedAnswer | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class LessonResultsJob:
-    """Computes all scenes of a lesson."""
+    """Computes all scenes of a lesson.
+
+    Attributes:
+        scenes: of the lesson.
+        model: the current one.
+        answer: computes the answer to a question; None: questions stay unanswered.
+    """
 
     scenes: Sequence[Scene]
+    model: ModelInfo
+    answer: AnswerNow | None = None
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
         """See `viz_app.worker.inference.Job.run`."""
-        found = []
-        for scene in self.scenes:
-            result = translator.compare(scene.saved.experiment, drops_misfits=True, should_stop=should_stop)
-            translations = (result.changed, result.original) if result.is_changed else (result.changed,)
-            is_measured = scene.saved.view.get("measure", "weight") != "weight"
-            jobs = [MeasureJob(each) for each in translations] if is_measured else []
-            found.append(SceneResult(result, tuple(job.run(translator, progress, should_stop) for job in jobs)))
-        return tuple(found)
+
+        def run(job: Job) -> Any:
+            try:
+                return job.run(translator, progress, should_stop)
+            except JobInterrupted as interruption:  # its rest is not the rest of this job, which starts over
+                raise TranslationStoppedError from interruption
+
+        return tuple(self._computed(scene, translator, run, should_stop) for scene in self.scenes)
+
+    def _computed(
+        self, scene: Scene, translator: OpenTranslator, run: Callable[[Job], Any], should_stop: ShouldStop
+    ) -> SceneResult:
+        result = translator.compare(scene.saved.experiment, drops_misfits=True, should_stop=should_stop)
+        translations = (result.changed, result.original) if result.is_changed else (result.changed,)
+        is_measured = scene.saved.view.get("measure", "weight") != "weight"
+        found = SceneResult(result, tuple(run(MeasureJob(each)) for each in translations) if is_measured else ())
+        if not scene.check or self.answer is None:
+            return found
+        return replace(found, answer=self.answer(_state_of(scene, found, self.model), scene.check, run))
 
 
 def scene_parts(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[ScenePart]:
@@ -104,4 +128,9 @@ def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
     if scene.saved.model.digest != model.digest:
         facts["the scene was made with the model"] = scene.saved.model.name
     content = replace(content, facts=facts, pinned=place, pointed=pointed)
-    return ScenePart(scene.title, scene.text, content, scene.question, scene.answer)
+    return ScenePart(scene.title, scene.text, content, scene.question, _answer(scene, computed))
+
+
+def _answer(scene: Scene, computed: SceneResult) -> str:
+    """The computed answer before the typed one, as in the window."""
+    return " ".join(filter(None, (computed.answer.text if computed.answer is not None else "", scene.answer)))

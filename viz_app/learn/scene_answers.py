@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+from augenmerk.core.errors import AugenmerkError
+from augenmerk.viz_app.documents.lesson import ComputedAnswer
 from augenmerk.viz_app.learn.chapter import Predict, read_chapters
 from augenmerk.viz_app.learn.checks import CHECKS, Question
 from augenmerk.viz_app.learn.values import UNKNOWN, pair_tokens, values_of
-from augenmerk.viz_app.state.experiment_state import RequestState
-from augenmerk.viz_app.worker.inference import ExperimentController
+from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
+from augenmerk.viz_app.worker.inference import ExperimentController, Job
 
 CANNOT = "The answer cannot be computed for this sentence and head."
 
@@ -20,46 +22,74 @@ class SceneAnswers:
 
     def questions(self) -> dict[str, str]:
         """The questions with their choices, each in one line, by the names of their checks."""
-        return {name: self._in_words(predict) for name, predict in _questions().items()}
+        return {name: _in_words(self._state, predict) for name, predict in _questions().items()}
 
     def compute(self, name: str, use: Callable[[str], None]) -> None:
         """Calls `use` with the answer of a check, or with the reason if there is none.
 
         Without a current result, or if another experiment interrupts the computation, it is not called.
         """
-        predict, state = _questions().get(name), self._state
-        if predict is None:
-            use(f"This version cannot compute “{name}”.")
+        prepared = _prepared(self._state, name)
+        if isinstance(prepared, ComputedAnswer):
+            use(prepared.text)
             return
-        kind = state.selection.head.kind
-        if predict.options.get("kind", kind) != kind or UNKNOWN in self._in_words(predict):
-            use(CANNOT)
-            return
-        check, choices, question = CHECKS[name], predict.choices, self._question(predict)
-
-        def judge(answer: Any) -> None:
-            verdict = check.judge(state, question, answer)
-            choice = choices[verdict.choice].removesuffix(".")
-            use(verdict.because if verdict.because.startswith(choice) else f"{choice}. {verdict.because}")
-
-        job = check.ask(state, question)
-        if job is None:
-            judge(None)
-            return
+        job, judge = prepared
         request = RequestState()
         request.changed.connect(lambda _phase: use(request.problem) if request.problem else None)
-        self._controller.ask(job, request, judge)
+        self._controller.ask(job, request, lambda answer: use(judge(answer).text))
 
-    def _question(self, predict: Predict) -> Question:
-        return Question(predict.options).following(self._state, CHECKS[predict.check].about)
+    def answer_now(self, state: ExperimentState, name: str, run: Callable[[Job], Any]) -> ComputedAnswer:
+        """See `viz_app.documents.lesson.Answers`."""
+        return answer_now(state, name, run)
 
-    def _in_words(self, predict: Predict) -> str:
-        original, pinned = self._state.original, self._question(predict).pinned
-        values = values_of(self._state, predict.question.values, original)
-        if original is not None and pinned is not None:
-            values["query"] = pair_tokens(original, self._state.selection.head.kind)[0][pinned.query]
-        text = " ".join(predict.question.filled(values).replace("**", "").split())
-        return f"{text} {' · '.join(predict.choices.values())}"
+
+def answer_now(state: ExperimentState, name: str, run: Callable[[Job], Any]) -> ComputedAnswer:
+    """The answer of a check for the result of a state, or the reason if there is none.
+
+    Args:
+        state: with a current result.
+        name: of the check.
+        run: answers jobs for the model.
+    """
+    prepared = _prepared(state, name)
+    if isinstance(prepared, ComputedAnswer):
+        return prepared
+    job, judge = prepared
+    try:
+        return judge(run(job))
+    except AugenmerkError as error:
+        return ComputedAnswer(str(error))
+
+
+def _prepared(state: ExperimentState, name: str) -> ComputedAnswer | tuple[Job, Callable[[Any], ComputedAnswer]]:
+    """The answer of a check, or the job for the model and the function that judges its answer."""
+    predict = _questions().get(name)
+    if predict is None:
+        return ComputedAnswer(f"This version cannot compute “{name}”.")
+    kind = state.selection.head.kind
+    if predict.options.get("kind", kind) != kind or UNKNOWN in _in_words(state, predict):
+        return ComputedAnswer(CANNOT)
+    check, question, names = CHECKS[name], _question(state, predict), tuple(predict.choices)
+
+    def judge(answer: Any) -> ComputedAnswer:
+        verdict = check.judge(state, question, answer)
+        return ComputedAnswer(verdict.because, tuple(predict.choices.values()), names.index(verdict.choice))
+
+    job = check.ask(state, question)
+    return judge(None) if job is None else (job, judge)
+
+
+def _question(state: ExperimentState, predict: Predict) -> Question:
+    return Question(predict.options).following(state, CHECKS[predict.check].about)
+
+
+def _in_words(state: ExperimentState, predict: Predict) -> str:
+    original, pinned = state.original, _question(state, predict).pinned
+    values = values_of(state, predict.question.values, original)
+    if original is not None and pinned is not None:
+        values["query"] = pair_tokens(original, state.selection.head.kind)[0][pinned.query]
+    text = " ".join(predict.question.filled(values).replace("**", "").split())
+    return f"{text} {' · '.join(predict.choices.values())}"
 
 
 def _questions() -> dict[str, Predict]:

@@ -543,10 +543,10 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
     path: Path, bundled_translator: Translator
 ) -> None:
     lesson = read_lesson_file(path)
-    results = LessonResultsJob(lesson.scenes).run(bundled_translator, lambda _: None, lambda: False)
     model = ModelInfo(
         "bundled", None, bundled_translator.run_config, bundled_translator.device, 1, digest=bundled_translator.digest
     )
+    results = LessonResultsJob(lesson.scenes, model).run(bundled_translator, lambda _: None, lambda: False)
     for scene, part in zip(lesson.scenes, scene_parts(lesson, results, model), strict=True):
         assert part.content.pinned == scene.saved.view.get("pinned")
         assert [part.content.shown.kind, part.content.shown.layer, part.content.shown.head] == list(
@@ -568,10 +568,10 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(bundled
         {"measure": "rollout", "shown": "difference", "head": ("cross", 1, 1)},
     )
     lesson = Lesson("x", (Scene("y", "", saved),))
-    results = LessonResultsJob(lesson.scenes).run(bundled_translator, lambda _: None, lambda: False)
     model = ModelInfo(
         "bundled", None, bundled_translator.run_config, bundled_translator.device, 1, digest=bundled_translator.digest
     )
+    results = LessonResultsJob(lesson.scenes, model).run(bundled_translator, lambda _: None, lambda: False)
     (part,) = scene_parts(lesson, results, model)
     assert part.content.measure != "weight"
     assert part.content.original is not None
