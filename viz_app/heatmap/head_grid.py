@@ -578,7 +578,7 @@ class HeadGrid(QWidget):
             painter.fillRect(event.rect(), self._theme.color("panel"))
             grid.paint_heads(painter)
         else:
-            ratio = painter.device().devicePixelRatioF()
+            ratio = self.devicePixelRatioF()  # a wrapper of the device can be of another one, and crash
             sheet = self._kept.kept((*self._sheet_key, ratio), lambda: self._make_sheet(grid, ratio))
             painter.drawPixmap(0, 0, sheet)
         grid.paint_marks(painter, self._hovered)
