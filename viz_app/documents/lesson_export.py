@@ -10,6 +10,7 @@ from augenmerk.core.translation.result import ExperimentResult, TranslationStopp
 from augenmerk.viz_app.documents.lesson import AnswerNow, ComputedAnswer
 from augenmerk.viz_app.documents.reading import apply_view
 from augenmerk.viz_app.export.html_page import ScenePart
+from augenmerk.viz_app.export.page_lesson import PageScene, check_model, why_recorded
 from augenmerk.viz_app.export.saving import page_content
 from augenmerk.viz_app.export.worksheet import SceneMap
 from augenmerk.viz_app.heatmap.drawing import large_map
@@ -115,6 +116,41 @@ def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> Experime
     for measured in computed.measured:
         state.measuring.take(measured)
     return state
+
+
+def page_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[PageScene]:
+    """The scenes of a page that runs the model.
+
+    Raises:
+        ExperimentFileError: a scene was made with another model.
+    """
+    check_model(lesson, model.title, model.digest)
+    return [_page_scene(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
+
+
+def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
+    state, reason, note = _state_of(scene, computed, model), why_recorded(scene), ""
+    if state.settings.scope != "head":
+        note = (
+            f"In the app, this scene shows several heads together: {map_text.title(state)}. Here it shows one of them."
+        )
+    answer = computed.answer
+    return PageScene(
+        scene.title,
+        scene.text,
+        scene.question,
+        computed.result.experiment,
+        state.selection.head,
+        state.settings.label_mode,
+        state.selection.pinned,
+        state.selection.pointer,
+        " ".join(filter(None, (answer.because if answer is not None else "", scene.answer))),
+        answer.choices if answer is not None else (),
+        answer.right if answer is not None else 0,
+        _part(scene, computed, model).content if reason else None,
+        reason,
+        note,
+    )
 
 
 def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
