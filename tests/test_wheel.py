@@ -55,5 +55,5 @@ def test_wheel_carries_the_script_that_runs_a_model_in_a_page(unpacked_wheel: Pa
 
 def test_wheel_carries_the_parts_of_the_page_for_the_browser(unpacked_wheel: Path) -> None:
     parts = {path.name for path in (REPOSITORY / "viz_app" / "export" / "page").iterdir()}
-    assert {"page.html", "page.css", "page.js"} <= parts
+    assert {"page.html", "page.css", "drawing.js", "maps.js", "recorded.js"} <= parts
     assert {path.name for path in (unpacked_wheel / "augenmerk" / "viz_app" / "export" / "page").iterdir()} == parts

@@ -7,7 +7,6 @@ bytes of one place of all numbers lie together (planes), as gzip finds more repe
 import base64
 import gzip
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from torch import Tensor
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.errors import CheckpointError
 from augenmerk.core.page.patterns import javascript_pattern
+from augenmerk.core.page.scripts import joined_script
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.text.languages import COMMON_WORDS, language_name, two_letter_code
 from augenmerk.core.text.phrases import PHRASES
@@ -38,7 +38,6 @@ BYTES_PER_PARAMETER = 2.4
 TERMS_OF_MULTI30K = "Trained on Multi30k, which is for non-commercial research and education."
 SCRIPTS = ("engine.js", "text.js", "source.js", "translator.js")
 """In the order in which they need each other."""
-_IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -70,15 +69,8 @@ class PackedModel:
 
 
 def engine_script() -> str:
-    """The script that computes: a function whose result holds `Translator`, `TextError` and `fill`.
-
-    A page opened from disk may not import modules, nor start a worker from a file. So the modules are joined to one
-    classic script, which a page writes into an element or a Blob for a worker, and which leaves no name behind.
-    """
-    folder = Path(__file__).parent
-    parts = [_IMPORT.sub("", (folder / name).read_text(encoding="utf-8")) for name in SCRIPTS]
-    body = re.sub("^export ", "", "\n".join(parts), flags=re.MULTILINE)
-    return f'(() => {{\n"use strict";\n{body}\nreturn {{ Translator, TextError, fill }};\n}})()'
+    """The script that computes, see `joined_script`."""
+    return joined_script([Path(__file__).parent / name for name in SCRIPTS], ("Translator", "TextError", "fill"))
 
 
 def pack_model(checkpoint: Checkpoint, name: str) -> PackedModel:

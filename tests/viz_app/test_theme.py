@@ -5,7 +5,8 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.theme import DARK, LIGHT, Palette, Theme, set_role, style_sheet_set_aside
+from augenmerk.viz_app.palette import DARK, LIGHT, Palette
+from augenmerk.viz_app.theme import Theme, set_role, style_sheet_set_aside
 
 
 def _luminance(color: str) -> float:

@@ -7,7 +7,6 @@ rows and the scale of colours, and read every value.
 
 import base64
 import html
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.measures import MEASURES, Measure
@@ -26,7 +24,7 @@ from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from augenmerk.viz_app.heatmap.drawing import color_table
+from augenmerk.viz_app.export.page_parts import cell_colors, json_in_page, page_script, palette_style, part
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
 from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
 from augenmerk.viz_app.state.marks import marks_of_experiment
@@ -34,19 +32,10 @@ from augenmerk.viz_app.state.marks import marks_of_experiment
 LARGEST = 65_535
 ZERO, MISSING = 32_767, 65_535
 """Of differences."""
-PARTS = Path(__file__).parent / "page"
-_BODY = re.compile(r"<body>\n(.*)<noscript>", re.DOTALL)
-_ID = re.compile(r'\bid="([a-z]+)"')
+MODULES = ("drawing.js", "maps.js", "recorded.js")
+"""Of the page's script."""
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 NO_BREAK_SPACE = "\u00a0"
-_STYLE = """
-section.scene { margin: 1.6rem 0 3rem; padding-top: 1rem; border-top: 2px solid var(--line); }
-section.scene > p { font-size: 1.05rem; max-width: 60rem; margin: .2rem 0 1rem; overflow-wrap: anywhere; }
-section.scene > h2 { font-size: 1.15rem; }
-section.scene header h3 { font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
-[data-part="theme"] { display: none; }
-@media print { section.scene { break-inside: avoid; margin: 0; border-top-width: 0; } }
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +74,29 @@ def save_page(content: PageContent, target: Path) -> None:
 
 def page_html(content: PageContent) -> str:
     """The page as text."""
-    data = data_text(content)
-    title = html.escape(one_line(f"Attention · {content.translation.source_text}"))
-    style, script, page = ((PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "page.html"))
-    parts = {"TITLE": title, "STYLE": style, "DATA": data, "SCRIPT": script}
-    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], page)
+    title = f"Attention · {content.translation.source_text}"
+    return _page(title, f'<section class="scene">\n{_maps_html(content)}\n</section>')
 
 
 def data_text(content: PageContent) -> str:
-    """The input of the page's script, as JSON that cannot end its element."""
-    return json.dumps(_data(content), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    """The recorded maps as JSON that cannot end its element."""
+    return json_in_page(_data(content))
+
+
+def _page(title: str, body: str) -> str:
+    """A page with recorded maps."""
+    parts = {
+        "TITLE": html.escape(one_line(title)),
+        "STYLE": palette_style() + part("page.css"),
+        "BODY": body,
+        "COLORS": json_in_page(cell_colors()),
+        "SCRIPT": page_script(MODULES, ("showPage",)),
+    }
+    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], part("page.html"))
+
+
+def _maps_html(content: PageContent) -> str:
+    return re.sub("@DATA@", lambda _: data_text(content), part("scene.html"))
 
 
 def _data(content: PageContent) -> dict[str, Any]:
@@ -107,7 +109,6 @@ def _data(content: PageContent) -> dict[str, Any]:
         "given translation" if content.translation.is_given else "translation": content.translation.text,
         "measure": MEASURES[content.measure].name,
     }
-    weights = {"light": color_table(is_dark=False), "dark": color_table(is_dark=True)}
     return {
         "facts": facts,
         "meaning": described.meaning,
@@ -119,9 +120,6 @@ def _data(content: PageContent) -> dict[str, Any]:
         "shown": [content.shown.kind, content.shown.layer, content.shown.head],
         "pinned": content.pinned,
         "pointed": astuple(content.pointed) if content.pointed is not None else None,
-        "colors": {name: _table(table.rgb) for name, table in weights.items()},
-        "signedColors": {name: _table(color_table(is_dark=name == "dark", is_signed=True).rgb) for name in weights},
-        "missing": {name: bytes(table.missing).hex() for name, table in weights.items()},
     }
 
 
@@ -190,10 +188,6 @@ def _hidden(labelled: LabelledMap) -> list[list[float]]:
     return rows
 
 
-def _table(colors: NDArray[np.uint8]) -> Sequence[str]:
-    return [bytes(color).hex() for color in colors.tolist()]
-
-
 @dataclass(frozen=True, eq=False)
 class ScenePart:
     """A scene of the page.
@@ -218,24 +212,8 @@ def save_lesson_page(title: str, parts: Sequence[ScenePart], target: Path) -> No
 
 def lesson_page_html(title: str, parts: Sequence[ScenePart]) -> str:
     """The page as text."""
-    style, script, page, lesson = (
-        (PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "page.html", "lesson.html")
-    )
-    found = _BODY.search(page)
-    assert found is not None
-    body = found[1].replace("<h1 ", "<h3 ").replace("</h1>", "</h3>").replace("<h2 ", "<h3 ").replace("</h2>", "</h3>")
-    body = body.replace("<h2>", "<h3>").replace("<main>", "<div>").replace("</main>", "</div>")
-    for name in _ID.findall(body):
-        style = re.sub(rf"#{name}\b", f'[data-part="{name}"]', style)
-    body = _ID.sub(r'data-part="\1"', body)
-    scenes = "\n".join(_scene_html(number, part, body) for number, part in enumerate(parts, start=1))
-    values = {
-        "TITLE": html.escape(one_line(title)),
-        "STYLE": style + _STYLE,
-        "SCENES": scenes,
-        "SCRIPT": script.replace('"use strict";\n', ""),
-    }
-    return re.sub("@([A-Z]+)@", lambda found: values[found[1]], lesson)
+    scenes = "\n".join(_scene_html(number, each) for number, each in enumerate(parts, start=1))
+    return _page(title, f"<h1>{html.escape(one_line(title))}</h1>\n{scenes}")
 
 
 def unbroken(text: str) -> str:
@@ -243,13 +221,11 @@ def unbroken(text: str) -> str:
     return _UNIT.sub(NO_BREAK_SPACE, text)
 
 
-def _scene_html(number: int, part: ScenePart, body: str) -> str:
+def _scene_html(number: int, scene: ScenePart) -> str:
     title, text, question, answer = (
-        html.escape(unbroken(one_line(each))) for each in (part.title, part.text, part.question, part.answer)
+        html.escape(unbroken(one_line(each))) for each in (scene.title, scene.text, scene.question, scene.answer)
     )
     question = f"<p><strong>{question}</strong></p>\n" if question else ""
     answer = f"<details><summary>Show the answer</summary><p>{answer}</p></details>\n" if answer else ""
-    return (
-        f'<section class="scene">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n{question}{answer}{body}'
-        f'<script type="application/json" data-part="data">{data_text(part.content)}</script>\n</section>'
-    )
+    words = f"<h2>{number}. {title}</h2>\n<p>{text}</p>\n{question}{answer}"
+    return f'<section class="scene of-lesson">\n{words}{_maps_html(scene.content)}\n</section>'

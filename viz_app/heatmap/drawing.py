@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.translation.result import FloatArray, MapKind
+from augenmerk.viz_app.palette import LIGHT
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value, top_values
@@ -116,7 +117,7 @@ SIGNED_EMBER = ColorTable(_signed(0.26, 0.80), True, _DARK_GREY)
 
 BAR_PX, DOT_PX = 3.0, 4.0
 """Thickness of the short bars, and diameter of the dots, next to rows and columns."""
-PRINT_COLORS = {"accent": "#2a63cc", "warm": "#a84c08", "pointer": "#d6246e"}
+PRINT_COLORS = {"accent": LIGHT.accent, "warm": LIGHT.warm, "pointer": LIGHT.pointer}
 """The colours of marks on white ground."""
 CHANGED_PX, SET_PX, FORCED_PX = 6.0, 2.0, 8.0
 """Distance of such a mark from the cells."""

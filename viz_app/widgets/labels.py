@@ -7,8 +7,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from augenmerk.viz_app.palette import Palette
 from augenmerk.viz_app.state.sentence_text import Piece, breakable
-from augenmerk.viz_app.theme import Palette, scales
+from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, add_parts, row_of
 
 

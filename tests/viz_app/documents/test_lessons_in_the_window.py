@@ -526,7 +526,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     window.lessons.export.save_page(target)
     qtbot.waitUntil(target.exists, timeout=20_000)
     scripts = Parts(target.read_text(encoding="utf-8")).scripts
-    first, second, third = (json.loads(each) for each in scripts[:-1])
+    first, second, third = (json.loads(each) for each in scripts[:-2])
     assert [each["facts"]["sentence"] for each in (first, second, third)] == list(SENTENCES)
     assert (second["shown"], second["pinned"]) == (["decoder", 1, 2], [2, 1])
     assert second["facts"]["experiment"] == str(OFF)

@@ -14,8 +14,10 @@ from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
-from augenmerk.viz_app.export.html_page import PageContent, page_html, save_page
+from augenmerk.viz_app.export.html_page import MODULES, PageContent, page_html, save_page
+from augenmerk.viz_app.export.page_parts import page_script
 from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, color_table
+from augenmerk.viz_app.palette import DARK, LIGHT
 from augenmerk.viz_app.state.map_source import spread
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
@@ -60,14 +62,26 @@ def data_of(page: str) -> dict:
     return json.loads(Parts(page).scripts[0])
 
 
-UNIVERSAL_STUB = """
+def colors_of(page: str) -> dict:
+    return json.loads(Parts(page).scripts[-2])
+
+
+STUBS = """
 const said = [];
 const stub = new Proxy(function () {}, {
-  get: (_, name) => name === Symbol.toPrimitive ? () => 0 : name === "textContent" ? DATA : stub,
+  get: (_, name) => name === Symbol.toPrimitive ? () => 0 : stub,
   set: (_, name, value) => { if (name === "textContent") said.push(`${value}`); return true; },
   apply: () => stub, construct: () => stub,
 });
-const document = stub, window = stub, Option = stub, ImageData = stub;
+const sections = DATAS.map((text) => ({
+  querySelector: (name) => name === '[data-part="data"]' ? { textContent: text } : stub,
+}));
+const root = { dataset: {} };
+const document = {
+  querySelectorAll: () => sections, createElement: () => stub, documentElement: root,
+  querySelector: (name) => name === "#colors" ? { textContent: COLORS } : stub,
+};
+const window = stub, Option = stub, ImageData = stub;
 const matchMedia = () => ({ matches: false }), getComputedStyle = () => stub;
 function atob(text) {
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -81,23 +95,33 @@ function atob(text) {
 """
 TELL = """
 JSON.stringify(data.kinds.map((each) => ["read", "predicted"].map((mode) => {
-  const [layers, heads] = each.modes[mode].shape, found = [];
+  const [layers, heads] = each.modes[mode].shape, found = [], blocks = data.blocks.map(unpack);
   for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
-    const map = headMap(each.modes, mode, layer, head);
-    found.push(Array.from(map.numbers, (_, index) => map.value(index)));
+    const { values } = recordedDrawing(each.modes[mode], blocks, layer, head, "kind");
+    found.push(Array.from(values));
   }
   return found;
 })))
 """
+SAID = "JSON.stringify(said)"
+NAMES = ("ColorTable", "markShapes", "recordedDrawing", "RecordedScene", "unpack")
+"""Of the modules, for tests."""
 
 
 def read_by_the_script(page: str, tell: str = TELL) -> list:
-    """What the page's own script makes of its data, run by Qt's JavaScript engine with a document that does nothing."""
+    """What the page's own script makes of its data, run by Qt's JavaScript engine with a document that does nothing.
+
+    `tell` is an expression of `said`, the texts written into the page, `data` and `colors`, and `NAMES` of the modules.
+    """
     from PySide6.QtQml import QJSEngine
 
-    data, script = Parts(page).scripts
+    *datas, colors, script = Parts(page).scripts
     engine = QJSEngine()
-    found = engine.evaluate(f"const DATA = {json.dumps(data)};{UNIVERSAL_STUB}{script}\n{tell}")
+    found = engine.evaluate(
+        f"const DATAS = {json.dumps(datas)}, COLORS = {json.dumps(colors)};{STUBS}{script}\n"
+        "const data = JSON.parse(DATAS[0]), colors = JSON.parse(COLORS);\n"
+        f"const {{ {', '.join(NAMES)} }} = {page_script(MODULES, NAMES)};\n{tell}"
+    )
     assert not found.isError(), f"line {found.property('lineNumber').toInt()}: {found.toString()}"
     return json.loads(found.toString())
 
@@ -117,11 +141,11 @@ def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float)
 
 
 def test_a_given_translation_stands_in_the_page_as_the_model_s_own_does(qapp) -> None:
-    assert TRANSLATION.text in read_by_the_script(page_html(content()), "JSON.stringify(said)")
+    assert TRANSLATION.text in read_by_the_script(page_html(content()), SAID)
     given = replace(
         TRANSLATION, experiment=Experiment(TRANSLATION.source_text, GivenTarget("x")), text="Given by hand."
     )
-    assert "Given by hand." in read_by_the_script(page_html(content(translation=given)), "JSON.stringify(said)")
+    assert "Given by hand." in read_by_the_script(page_html(content(translation=given)), SAID)
 
 
 def test_nothing_is_fetched() -> None:
@@ -136,7 +160,7 @@ def test_nothing_is_fetched() -> None:
 def test_a_sentence_cannot_break_out_of_the_page() -> None:
     page = page_html(content())
     parts = Parts(page)
-    assert len(parts.scripts) == 2
+    assert len(parts.scripts) == 3
     assert json.loads(parts.scripts[0])["facts"]["sentence"] == TRANSLATION.source_text
     assert "</script> steht" not in page
     assert "@DATA@" in page_html(content(facts={"model": "@DATA@ @SCRIPT@"}))  # names in the data are no places
@@ -160,9 +184,10 @@ def test_weights_that_are_the_same_in_both_label_modes_are_written_once() -> Non
 
 
 def test_colours_are_those_of_the_window() -> None:
-    colors = data_of(page_html(content()))["colors"]
-    for name, ramp in (("light", PAPER), ("dark", EMBER)):
-        assert [list(bytes.fromhex(color)) for color in colors[name]] == ramp.rgb.tolist()
+    page = page_html(content())
+    for name, ramp, palette in (("light", PAPER, LIGHT), ("dark", EMBER, DARK)):
+        assert [list(bytes.fromhex(color)) for color in colors_of(page)[name]["weights"]] == ramp.rgb.tolist()
+        assert f"--warm: {palette.warm};" in page
 
 
 def test_hidden_mass_is_told() -> None:
@@ -231,17 +256,18 @@ def test_the_script_reads_every_difference_and_what_has_no_partner(qapp, selecti
 
 def test_a_difference_has_colours_of_its_own_and_says_so(qapp) -> None:
     page = page_html(of_difference(facts={"maps": "changed minus original"}))
-    data = data_of(page)
+    data, colors = data_of(page), colors_of(page)
     assert data["facts"]["maps"] == "changed minus original"
     assert not data["isShare"], "no scale up to 1"
     for name, is_dark in (("light", False), ("dark", True)):
-        table = [list(bytes.fromhex(color)) for color in data["signedColors"][name]]
+        table = [list(bytes.fromhex(color)) for color in colors[name]["signed"]]
         assert table == color_table(is_dark=is_dark, is_signed=True).rgb.tolist()
-    tell = "JSON.stringify([-1, 0, 1, NaN].map((value) => colorOf(value, 1, true)))"
+    tell = "JSON.stringify([-1, 0, 1, NaN].map((value) => new ColorTable(colors.light, true).colorOf(value, 1)))"
     below, zero, above, missing = read_by_the_script(page, tell)
-    assert [below, zero, above] == [data["signedColors"]["light"][index] for index in (0, 127, 254)]
-    assert missing not in data["signedColors"]["light"]
-    assert read_by_the_script(page, "JSON.stringify(colorOf(1, 1, false))") == data["colors"]["light"][-1]
+    assert [below, zero, above] == [colors["light"]["signed"][index] for index in (0, 127, 254)]
+    assert missing not in colors["light"]["signed"]
+    tell = "JSON.stringify(new ColorTable(colors.light, false).colorOf(1, 1))"
+    assert read_by_the_script(page, tell) == colors["light"]["weights"][-1]
 
 
 def test_where_nothing_pairs_the_page_shows_the_changed_maps(qapp) -> None:
@@ -254,18 +280,20 @@ def test_where_nothing_pairs_the_page_shows_the_changed_maps(qapp) -> None:
     np.testing.assert_allclose(np.array(read).reshape(TRANSLATION.maps.cross.shape), TRANSLATION.maps.cross, atol=2e-5)
 
 
-COUNTING_STUB = """
+COUNTED = """
 JSON.stringify((() => {
   const made = [];
-  thumbnail = (each, kind, found, layer, head) => { made.push(`${each.kind} ${layer} ${head}`); return stub; };
-  drawGrid();
+  RecordedScene.prototype.thumbnail = (kind, layer, head) => {
+    made.push(`${data.kinds[kind].kind} ${layer} ${head}`);
+  };
+  new RecordedScene(sections[0], colors);
   return made;
 })())
 """
 
 
 def test_all_heads_are_those_of_every_kind(qapp) -> None:
-    made = read_by_the_script(page_html(content()), COUNTING_STUB)
+    made = read_by_the_script(page_html(content()), COUNTED)
     assert made == [f"{kind} {layer} {head}" for kind in KINDS for layer in range(2) for head in range(3)]
     page = page_html(content())
     assert "`layer ${layer + 1}`" in page
@@ -275,6 +303,5 @@ def test_all_heads_are_those_of_every_kind(qapp) -> None:
 def test_the_map_may_take_the_whole_width() -> None:
     styles = page_html(content()).partition("<style>")[2].partition("</style>")[0].partition("@media print")[0]
     (body,) = re.findall(r"body \{[^}]*\}", styles)
-    (main,) = re.findall(r"main \{[^}]*\}", styles)
-    assert "max-width" not in body + main
-    assert "flex" not in main, "nothing stands beside it"
+    (large,) = re.findall(r"\.large \{[^}]*\}", styles)
+    assert "max-width" not in body + large

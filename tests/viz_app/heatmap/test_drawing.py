@@ -203,10 +203,10 @@ def test_the_script_of_the_page_makes_the_same_shapes(qapp, pointed: Pointed | N
         return [{"index": band.index, "isRow": band.is_row} for band in sorted(found)]
 
     marks = {"isOff": True, "pinned": [4, 3], "pointed": pointed and [pointed.style, pointed.row, pointed.column]}
-    marks |= {name: bands(getattr(ALL, name)) for name in ("changed", "set", "forced")}
+    marks |= {name: bands(getattr(ALL, name)) for name in ("lit", "changed", "set", "forced")}
     tell = f"JSON.stringify(markShapes({json.dumps(marks)}, 20, 10, {20 * COLUMNS}, {10 * ROWS}, 1))"
     window = Box(0, 0, 20 * COLUMNS, 10 * ROWS)
-    expected = mark_shapes(replace(ALL, lit=frozenset(), pointed=pointed), (20, 10), window)
+    expected = mark_shapes(replace(ALL, pointed=pointed), (20, 10), window)
     assert read_by_the_script(page_html(content()), tell) == [
         [shape.kind, list(shape.box), shape.color, shape.pen_px] for shape in expected
     ]

@@ -18,7 +18,7 @@ from augenmerk.viz_app.export.film import FilmHeads, formats
 from augenmerk.viz_app.export.menu import MISSING, OF_RUNS
 from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
-from augenmerk.viz_app.theme import LIGHT
+from augenmerk.viz_app.palette import LIGHT
 from augenmerk.viz_app.train.charts.picture import PAPER_COLORS
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.train.run_export import OF_STEPS

@@ -1,0 +1,311 @@
+/**
+ * Maps on canvases. They are described as in `heatmap/drawing.py`, and their marks have the same shapes.
+ *
+ * Colours of marks and words are variables of the page's style: --ground, --text, --soft, --line, --mark, --warm,
+ * --pointer. Those of cells come from a `ColorTable`.
+ */
+
+/**
+ * @typedef {Object} Band A row or column.
+ * @property {number} index
+ * @property {boolean} isRow
+ *
+ * @typedef {Object} Marks The marks on one map, as `Marks` of `state/map_view.py`; absent ones are as in `NO_MARKS`.
+ * @property {boolean} [isOff]
+ * @property {boolean} [isDimmed]
+ * @property {[number, number] | null} [pinned] row and column
+ * @property {[string, number | null, number | null] | null} [pointed] style, row and column
+ * @property {Band[]} [lit]
+ * @property {Band[]} [changed]
+ * @property {Band[]} [set]
+ * @property {Band[]} [forced]
+ *
+ * @typedef {Object} Drawing One map as drawn.
+ * @property {ArrayLike<number>} values row after row; NaN: a cell without a value, which is hatched
+ * @property {string[]} rowLabels
+ * @property {string[]} columnLabels
+ * @property {string} rowsAre the meaning of a row
+ * @property {string} columnsAre
+ * @property {number} top the value of the last colour; of a signed map, on both sides of 0
+ * @property {boolean} isSigned whether values lie on both sides of 0
+ * @property {Marks} marks
+ *
+ * @typedef {Object} Room In pixels.
+ * @property {number} width
+ * @property {number} height
+ * @property {boolean} [hasNumbers] whether cells hold their values, if they are large enough
+ *
+ * @typedef {Object} Layout The place of the cells on a canvas, in pixels.
+ * @property {number} left
+ * @property {number} top
+ * @property {number} cellWidth
+ * @property {number} cellHeight
+ *
+ * @typedef {[string, number[], string, number]} Shape kind, box (left, top, width, height), role of its colour, pen
+ */
+
+const FONT = "13px system-ui, sans-serif", SMALL_FONT = "11px system-ui, sans-serif";
+const MIN_CELL = 16, MAX_CELL = 72, GAP = 8, SLANT = 0.93;
+/** Pixels of a small map, and around it for its marks. */
+const SMALL = 100, AROUND = 12;
+const VEIL = 0.72, PALE = 0.82;
+const VARIABLES = { warm: "--warm", pointer: "--pointer", accent: "--mark" };
+export const NO_MARKS = { isOff: false, isDimmed: false, pinned: null, pointed: null, lit: [], changed: [], set: [], forced: [] };
+
+/** The colours of cells: those of one `ColorTable` of `heatmap/drawing.py`. */
+export class ColorTable {
+  /**
+   * @param {{weights: string[], signed: string[], missing: string}} colors of a theme, as six hexadecimal digits
+   * @param {boolean} isSigned
+   */
+  constructor(colors, isSigned) {
+    this.colors = isSigned ? colors.signed : colors.weights;
+    this.missing = colors.missing;
+    this.isSigned = isSigned;
+  }
+
+  /** The colour of a value, as six hexadecimal digits. Values beyond `top` are clipped. */
+  colorOf(value, top) {
+    if (Number.isNaN(value)) return this.missing;
+    const last = this.colors.length - 1;
+    const index = this.isSigned ? Math.round(last / 2 * (1 + value / top)) : Math.round(last * value / top);
+    return this.colors[Math.max(0, Math.min(last, index))];
+  }
+}
+
+/** A value in a few characters: 0.42, .42 where there is no room. */
+export function shortNumber(value, isSigned) {
+  return (isSigned && value > 0 ? "+" : "") + value.toFixed(2).replace(/^(-?)0\./, "$1.");
+}
+
+/** A cell in words. @param {Drawing} drawing */
+export function reading(drawing, [row, column]) {
+  const number = drawing.values[row * drawing.columnLabels.length + column];
+  const sign = drawing.isSigned && number > 0 ? "+" : "";
+  const value = Number.isNaN(number) ? "not in the original" : sign + number.toFixed(4);
+  const query = `${drawing.rowsAre} “${drawing.rowLabels[row]}”`;
+  return `${query} → ${drawing.columnsAre} “${drawing.columnLabels[column]}”: ${value}`;
+}
+
+/** The marks as shapes in pixels from the first cell: as `mark_shapes`. @returns {Shape[]} */
+export function markShapes(found, cellWidth, cellHeight, width, height, scale) {
+  const marks = Object.assign({}, NO_MARKS, found);
+  const along = ({ index, isRow }, distance, size) => isRow
+    ? [distance > 0 ? width + distance : distance, index * cellHeight + 1, size, Math.max(cellHeight - 2, 1)]
+    : [index * cellWidth + 1, distance > 0 ? height + distance : distance, Math.max(cellWidth - 2, 1), size];
+  const middle = ([x, y, wide, high]) => [x + (wide - 4 * scale) / 2, y + (high - 4 * scale) / 2, 4 * scale, 4 * scale];
+  const whole = ({ index, isRow }) => isRow
+    ? [0, index * cellHeight, width, cellHeight]
+    : [index * cellWidth, 0, cellWidth, height];
+  const shapes = [
+    ...(marks.isDimmed ? [["veil", [0, 0, width, height], "pointer", 0]] : []),
+    ...marks.changed.map((band) => ["fill", along(band, -6 * scale, 3 * scale), "warm", 0]),
+    ...marks.set.map((band) => ["fill", along(band, 2 * scale, 3 * scale), "warm", 0]),
+    ...marks.forced.map((band) => ["dot", middle(along(band, 8 * scale, 4 * scale)), "warm", 0]),
+    ...marks.lit.map((band) => ["frame", whole(band), "accent", 1.4]),
+  ];
+  if (marks.pinned) {
+    const [row, column] = marks.pinned;
+    shapes.push(["frame", [column * cellWidth, row * cellHeight, cellWidth, cellHeight], "accent", 2]);
+  }
+  if (marks.isOff) shapes.push(["line", [0, 0, width, height], "warm", 2]);
+  if (marks.pointed) shapes.push(...pointerShapes(marks.pointed, cellWidth, cellHeight, width, height));
+  return shapes;
+}
+
+/** A pointer at a cell, a row or the whole map, as `pointer_shapes`. @returns {Shape[]} */
+function pointerShapes([style, row, column], cellWidth, cellHeight, width, height) {
+  const [left, wide] = column === null ? [0, width] : [column * cellWidth, cellWidth];
+  const [top, high] = row === null ? [0, height] : [row * cellHeight, cellHeight];
+  const right = left + wide, bottom = top + high;
+  const larger = high < height ? Math.min(Math.max(high / 24, 1), 2.5) : 1, pen = 3.5 * Math.sqrt(larger);
+  const arrow = 34 * larger, tipSize = 11 * larger;
+  if (style === "dim") {
+    const boxes = [[0, 0, width, top], [0, bottom, width, height - bottom], [0, top, left, high], [right, top, width - right, high]];
+    return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["veil", box, "pointer", 0]);
+  }
+  if (style === "ring") {
+    const [x, y] = [wide, high].map((side) => Math.min(Math.max(5, 0.12 * side), 9));
+    return [["ring", [left - x, top - y, wide + 2 * x, high + 2 * y], "pointer", pen]];
+  }
+  const x = left + wide / 2 < width / 2 ? 1 : -1, y = top + high / 2 < height / 2 ? 1 : -1;
+  let tip = [column === null ? left + wide / 2 : x > 0 ? right : left, y > 0 ? bottom : top];
+  let lines = [[arrow * x, arrow * y], [tipSize * x, 0], [0, tipSize * y]];
+  if (height < 2 * high + arrow) {
+    tip = [tip[0] - 5 * x, top + high / 2];
+    lines = [[17 * x, 0], [5.5 * x, 5.5], [5.5 * x, -5.5]];
+  }
+  return lines.map((line) => ["line", [...tip, ...line], "pointer", pen]);
+}
+
+function drawShapes(pen, shapes, style) {
+  for (const [kind, [x, y, width, height], role, thickness] of shapes) {
+    const color = style.getPropertyValue(VARIABLES[role]);
+    pen.fillStyle = color; pen.strokeStyle = color; pen.lineWidth = thickness;
+    pen.beginPath();
+    if (kind === "fill") pen.fillRect(x, y, width, height);
+    else if (kind === "frame") pen.strokeRect(x, y, width, height);
+    else if (kind === "veil") veil(pen, [x, y, width, height], style, VEIL);
+    else if (kind === "line") { pen.moveTo(x, y); pen.lineTo(x + width, y + height); pen.stroke(); }
+    else {
+      pen.ellipse(x + width / 2, y + height / 2, width / 2, height / 2, 0, 0, 2 * Math.PI);
+      if (kind === "dot") pen.fill(); else pen.stroke();
+    }
+  }
+}
+
+function veil(pen, box, style, opacity) {
+  pen.fillStyle = style.getPropertyValue("--ground");
+  pen.globalAlpha = opacity; pen.fillRect(...box); pen.globalAlpha = 1;
+}
+
+/** A canvas of this size in pixels of the style, cleared and ready to be drawn on. */
+function sized(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1, pen = canvas.getContext("2d");
+  canvas.width = width * ratio; canvas.height = height * ratio;
+  canvas.style.width = `${width}px`; canvas.style.height = `${height}px`;
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return pen;
+}
+
+/**
+ * Draws a map with labels and marks, and gives the canvas its size: as large as the room allows, but at least 16 pixels
+ * for a cell.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {Drawing} drawing
+ * @param {ColorTable} table
+ * @param {Room} room
+ * @returns {Layout}
+ */
+export function drawMap(canvas, drawing, table, room) {
+  const rows = drawing.rowLabels.length, columns = drawing.columnLabels.length;
+  const measure = canvas.getContext("2d");
+  measure.font = FONT;
+  const widest = (labels) => Math.max(20, ...labels.map((label) => measure.measureText(label).width));
+  const left = Math.ceil(widest([...drawing.rowLabels, `${drawing.rowsAre} ↓`]) + 12);
+  const slanted = Math.ceil(widest(drawing.columnLabels) * 0.8 + 14), top = slanted + 20, aside = Math.ceil(0.8 * slanted);
+  const across = Math.floor(Math.max(0, room.width - left - aside) / Math.max(1, columns));
+  const down = Math.floor(Math.max(0, room.height - top - 14) / Math.max(1, rows));
+  const cellHeight = Math.max(MIN_CELL, Math.min(MAX_CELL, across, down));
+  const cellWidth = Math.max(MIN_CELL, Math.min(4 * cellHeight, across));
+  const width = cellWidth * columns, height = cellHeight * rows;
+  const pen = sized(canvas, left + width + aside, top + height + 14), style = getComputedStyle(document.documentElement);
+  pen.translate(left, top);
+  drawCells(pen, drawing, table, cellWidth, cellHeight);
+  if (room.hasNumbers) drawNumbers(pen, drawing, table, cellWidth, cellHeight);
+  drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style);
+  drawShapes(pen, markShapes(drawing.marks, cellWidth, cellHeight, width, height, 1), style);
+  return { left, top, cellWidth, cellHeight };
+}
+
+function drawCells(pen, drawing, table, cellWidth, cellHeight) {
+  const columns = drawing.columnLabels.length;
+  for (let index = 0; index < drawing.values.length; index++) {
+    const value = drawing.values[index], x = (index % columns) * cellWidth, y = Math.floor(index / columns) * cellHeight;
+    pen.fillStyle = `#${table.colorOf(value, drawing.top)}`;
+    pen.fillRect(x, y, cellWidth - 1, cellHeight - 1);
+    if (Number.isNaN(value)) hatch(pen, x, y, cellWidth - 1, cellHeight - 1);
+  }
+}
+
+/** The values in their cells, dark on light colours and light on dark ones; none in cells that are too small. */
+function drawNumbers(pen, drawing, table, cellWidth, cellHeight) {
+  const columns = drawing.columnLabels.length;
+  pen.font = SMALL_FONT; pen.textAlign = "center"; pen.textBaseline = "middle";
+  if (cellHeight < 14 || cellWidth < pen.measureText(shortNumber(-0.44, true)).width + 4) return;
+  for (let index = 0; index < drawing.values.length; index++) {
+    const value = drawing.values[index];
+    if (Number.isNaN(value) || Math.abs(value) < 0.005) continue;
+    const color = parseInt(table.colorOf(value, drawing.top), 16);
+    const luma = 0.3 * (color >> 16) + 0.59 * ((color >> 8) & 255) + 0.11 * (color & 255);
+    pen.fillStyle = luma > 140 ? "#000" : "#fff";
+    const x = (index % columns + 0.5) * cellWidth, y = (Math.floor(index / columns) + 0.5) * cellHeight;
+    pen.fillText(shortNumber(value, drawing.isSigned), x, y);
+  }
+}
+
+function drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style) {
+  const { marks } = drawing, { changed = [], lit = [], pinned } = marks;
+  const colorOf = (index, isRow) => {
+    const isAt = (band) => band.index === index && band.isRow === isRow;
+    if ((pinned && pinned[isRow ? 0 : 1] === index) || lit.some(isAt)) return style.getPropertyValue("--mark");
+    return style.getPropertyValue(changed.some(isAt) ? "--warm" : "--text");
+  };
+  pen.font = FONT; pen.textBaseline = "middle"; pen.textAlign = "right";
+  drawing.rowLabels.forEach((label, row) => {
+    pen.fillStyle = colorOf(row, true);
+    pen.fillText(label, -GAP, (row + 0.5) * cellHeight);
+  });
+  pen.textAlign = "left";
+  drawing.columnLabels.forEach((label, column) => {
+    pen.save(); pen.translate((column + 0.5) * cellWidth, -GAP); pen.rotate(-SLANT);
+    pen.fillStyle = colorOf(column, false);
+    pen.fillText(label, 0, 0);
+    pen.restore();
+  });
+  pen.fillStyle = style.getPropertyValue("--soft");
+  pen.fillText(`${drawing.columnsAre} →`, 0, -slanted - 10);
+  pen.textAlign = "right";
+  pen.fillText(`${drawing.rowsAre} ↓`, -GAP, -GAP);
+}
+
+function hatch(pen, x, y, width, height) {
+  pen.save(); pen.beginPath(); pen.rect(x, y, width, height); pen.clip();
+  pen.beginPath(); pen.strokeStyle = "#888"; pen.lineWidth = 1;
+  for (let from = 6; from < width + height; from += 6) {
+    pen.moveTo(x + from, y); pen.lineTo(x + from - height, y + height);
+  }
+  pen.stroke(); pen.restore();
+}
+
+/** Draws a map without labels, 100 pixels wide and high, and its marks. @param {Drawing} drawing */
+export function drawSmallMap(canvas, drawing, table) {
+  const rows = Math.max(1, drawing.rowLabels.length), columns = Math.max(1, drawing.columnLabels.length);
+  const image = new ImageData(columns, rows), cells = document.createElement("canvas");
+  for (let i = 0; i < drawing.values.length; i++) {
+    const color = parseInt(table.colorOf(drawing.values[i], drawing.top), 16);
+    image.data[4 * i] = color >> 16; image.data[4 * i + 1] = (color >> 8) & 255;
+    image.data[4 * i + 2] = color & 255; image.data[4 * i + 3] = 255;
+  }
+  cells.width = columns; cells.height = rows;
+  cells.getContext("2d").putImageData(image, 0, 0);
+  canvas.width = canvas.height = SMALL + 2 * AROUND;
+  const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+  pen.translate(AROUND, AROUND);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(cells, 0, 0, SMALL, SMALL);
+  if (drawing.marks.isOff) veil(pen, [0, 0, SMALL, SMALL], style, PALE);
+  pen.strokeStyle = style.getPropertyValue("--line"); pen.strokeRect(0, 0, SMALL, SMALL);
+  drawShapes(pen, markShapes(drawing.marks, SMALL / columns, SMALL / rows, SMALL, SMALL, 1), style);
+}
+
+/** Draws the colours of a map from its least to its largest value, and returns both as words. */
+export function drawScale(canvas, drawing, table) {
+  const pen = canvas.getContext("2d"), { width, height } = canvas, top = drawing.top.toPrecision(3);
+  for (let x = 0; x < width; x++) {
+    const place = x / (width - 1);
+    pen.fillStyle = `#${table.colorOf(drawing.isSigned ? 2 * place - 1 : place, 1)}`;
+    pen.fillRect(x, 0, 1, height);
+  }
+  return drawing.isSigned ? [`−${top}`, `+${top}`] : ["0", top];
+}
+
+/** Row and column of the cell at a place of the window, or null. @param {Layout} layout @param {Drawing} drawing */
+export function cellAt(canvas, layout, drawing, clientX, clientY) {
+  const area = canvas.getBoundingClientRect();
+  const column = Math.floor((clientX - area.left - layout.left) / layout.cellWidth);
+  const row = Math.floor((clientY - area.top - layout.top) / layout.cellHeight);
+  const { rowLabels, columnLabels } = drawing;
+  return row >= 0 && row < rowLabels.length && column >= 0 && column < columnLabels.length ? [row, column] : null;
+}
+
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+/** The cell next to another one in the direction of an arrow key, the first one from none; null for other keys. */
+export function cellByKey(drawing, cell, key) {
+  const step = STEPS[key];
+  if (!step) return null;
+  const inside = (place, labels) => Math.max(0, Math.min(labels.length - 1, place));
+  const [row, column] = cell || [-step[0], -step[1]];
+  return [inside(row + step[0], drawing.rowLabels), inside(column + step[1], drawing.columnLabels)];
+}

@@ -1,0 +1,167 @@
+/** A page of recorded maps: one translation, or the scenes of a lesson. */
+import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
+import { recordedDrawing, unpack } from "./maps.js";
+
+/** Draws every scene of the page; its button changes between light and dark. */
+export function showPage() {
+  const tables = JSON.parse(document.querySelector("#colors").textContent), page = document.documentElement;
+  page.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, tables));
+  document.querySelector("#theme").addEventListener("click", () => {
+    page.dataset.theme = page.dataset.theme === "dark" ? "light" : "dark";
+    for (const scene of scenes) scene.refresh();
+  });
+}
+
+/** One translation: a large head, all heads, and the choice between them. */
+class RecordedScene {
+  constructor(section, tables) {
+    this.part = (name) => section.querySelector(`[data-part="${name}"]`);
+    this.tables = tables;
+    const data = this.data = JSON.parse(this.part("data").textContent);
+    this.blocks = data.blocks.map(unpack);
+    this.chosen = {
+      kind: Math.max(0, data.kinds.findIndex((each) => each.kind === data.shown[0])),
+      layer: data.shown[1],
+      head: data.shown[2],
+      mode: data.mode,
+      scale: data.isShare ? "one" : "kind",
+    };
+    this.at = null;
+    this.pinned = data.pinned;
+    this.part("source").textContent = data.facts.sentence;
+    this.part("target").textContent = data.facts.translation ?? data.facts["given translation"];
+    this.part("meaning").textContent = `${data.meaning} ${data.caveat}`;
+    this.listen();
+    this.refresh();
+  }
+
+  get found() { return this.data.kinds[this.chosen.kind].modes[this.chosen.mode]; }
+
+  listen() {
+    const map = this.part("map");
+    for (const name of ["kind", "layer", "head", "mode"]) {
+      const select = this.part(name);
+      const change = () => this.choose({ [name]: name === "mode" ? select.value : Number(select.value) });
+      select.addEventListener("change", change);
+    }
+    this.part("scale").addEventListener("change", () => { this.chosen.scale = this.part("scale").value; this.refresh(); });
+    this.part("numbers").addEventListener("change", () => this.draw());
+    map.addEventListener("mousemove", (event) => { this.at = this.cellAt(event); this.draw(); });
+    map.addEventListener("mouseleave", () => { this.at = null; this.draw(); });
+    map.addEventListener("click", (event) => { this.pinned = this.pinned ? null : this.cellAt(event); this.draw(); });
+    map.addEventListener("keydown", (event) => {
+      const cell = cellByKey(this.drawing, this.pinned, event.key);
+      if (!cell && event.key !== "Escape") return;
+      event.preventDefault();
+      this.pinned = cell;
+      this.draw();
+    });
+    window.addEventListener("resize", () => this.draw());
+  }
+
+  cellAt(event) { return cellAt(this.part("map"), this.layout, this.drawing, event.clientX, event.clientY); }
+
+  choose(changes) {
+    Object.assign(this.chosen, changes);
+    this.pinned = this.at = null;
+    this.refresh();
+  }
+
+  /** The table of the colours of a map in the present theme. */
+  tableOf(drawing) {
+    return new ColorTable(this.tables[document.documentElement.dataset.theme], drawing.isSigned);
+  }
+
+  refresh() {
+    const { chosen, data } = this, [layers, heads] = this.found.shape;
+    const count = (n) => Array.from({ length: n }, (_, i) => [i, i + 1]);
+    chosen.layer = Math.min(chosen.layer, layers - 1); chosen.head = Math.min(chosen.head, heads - 1);
+    fill(this.part("kind"), data.kinds.map((each, i) => [i, each.title]), chosen.kind);
+    fill(this.part("layer"), count(layers), chosen.layer); fill(this.part("head"), count(heads), chosen.head);
+    const scales = ["kind", "layer", "head"].map((name) => [name, `the largest of the ${name}`]);
+    if (data.isShare) scales.unshift(["one", "1, the same for all"]);
+    fill(this.part("scale"), scales, chosen.scale);
+    this.part("mode").value = chosen.mode; this.part("mode").disabled = data.kinds[chosen.kind].kind === "encoder";
+    this.part("grid").replaceChildren(...data.kinds.map((each, kind) => this.kindGrid(each, kind)));
+    this.draw();
+  }
+
+  /** Draws the large map, its scale and its words. */
+  draw() {
+    const { chosen, data, found } = this, canvas = this.part("map"), at = this.pinned || this.at;
+    const drawing = recordedDrawing(found, this.blocks, chosen.layer, chosen.head, chosen.scale);
+    drawing.marks.pinned = at;
+    const isShown = [data.kinds[chosen.kind].kind, chosen.layer, chosen.head].join() === data.shown.join();
+    if (data.pointed && isShown && String(this.pinned) === String(data.pinned)) drawing.marks.pointed = data.pointed;
+    this.drawing = drawing;
+    const table = this.tableOf(drawing), hasNumbers = this.part("numbers").checked;
+    const room = { width: canvas.parentElement.clientWidth, height: window.innerHeight - 220, hasNumbers };
+    this.layout = drawMap(canvas, drawing, table, room);
+    const [bottom, top] = drawScale(this.part("bar"), drawing, table);
+    this.part("bottom").textContent = bottom; this.part("top").textContent = top;
+    this.describe();
+  }
+
+  describe() {
+    const { chosen, data, drawing } = this, { rowsAre, columnsAre } = drawing, at = this.pinned || this.at;
+    const title = this.titleOf(chosen.kind, chosen.layer, chosen.head);
+    this.part("title").textContent = title;
+    this.part("map").setAttribute("aria-label", `${title}: rows are ${rowsAre}s, columns ${columnsAre}s`);
+    const facts = Object.entries(data.facts).concat([["map", title], ["rows", rowsAre]]);
+    this.part("caption").textContent = facts.map(([name, value]) => `${name}: ${value}`).join(" · ");
+    if (at) {
+      const pinned = this.pinned ? " (pinned: click again to let go)" : "";
+      this.part("reading").textContent = reading(drawing, at) + pinned;
+      return;
+    }
+    const hidden = this.found.hidden[chosen.layer][chosen.head];
+    const share = `${(100 * hidden).toFixed(1)}% of the attention lies on hidden tokens; rows are scaled up for it.`;
+    const names = `Rows: ${rowsAre}. Columns: ${columnsAre}.`;
+    const how = "Point at a cell to read it, click to pin it.";
+    this.part("reading").textContent = `${names} ${how}${hidden > 0 ? ` ${share}` : ""}`;
+  }
+
+  titleOf(kind, layer, head) { return `${this.data.kinds[kind].title} · layer ${layer + 1} · head ${head + 1}`; }
+
+  /** All heads of a kind. */
+  kindGrid(each, kind) {
+    const [layers, heads] = each.modes[this.chosen.mode].shape;
+    const section = document.createElement("div"), name = document.createElement("h3"), grid = document.createElement("div");
+    name.textContent = each.title;
+    grid.className = "heads";
+    grid.style.setProperty("--heads", heads);
+    grid.style.gridTemplateColumns = `auto repeat(${heads}, auto)`;
+    for (let layer = 0; layer < layers; layer++) {
+      const label = document.createElement("span"); label.textContent = `layer ${layer + 1}`; grid.append(label);
+      for (let head = 0; head < heads; head++) grid.append(this.thumbnail(kind, layer, head));
+    }
+    section.append(name, grid);
+    return section;
+  }
+
+  thumbnail(kind, layer, head) {
+    const { chosen, data } = this, canvas = document.createElement("canvas");
+    const found = data.kinds[kind].modes[chosen.mode];
+    const drawing = recordedDrawing(found, this.blocks, layer, head, chosen.scale);
+    canvas.tabIndex = 0;
+    canvas.title = this.titleOf(kind, layer, head);
+    if (kind === chosen.kind && layer === chosen.layer && head === chosen.head) canvas.classList.add("chosen");
+    drawSmallMap(canvas, drawing, this.tableOf(drawing));
+    const choose = () => {
+      if (kind !== chosen.kind) this.pinned = this.at = null;
+      Object.assign(chosen, { kind, layer, head });
+      this.refresh();
+    };
+    canvas.addEventListener("click", choose);
+    canvas.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); }
+    });
+    return canvas;
+  }
+}
+
+function fill(select, entries, chosen) {
+  select.replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
+  select.value = String(chosen);
+}

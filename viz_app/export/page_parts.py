@@ -1,0 +1,63 @@
+"""The parts that pages share: modules of their scripts, colours of cells, and the palette as a style. No Qt."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from augenmerk.core.page.scripts import joined_script
+from augenmerk.viz_app.heatmap.drawing import color_table
+from augenmerk.viz_app.palette import DARK, LIGHT, Palette
+
+PARTS = Path(__file__).parent / "page"
+THEMES = {"light": LIGHT, "dark": DARK}
+VARIABLES = {
+    "ground": "background",
+    "panel": "panel",
+    "raised": "raised",
+    "text": "text",
+    "soft": "muted",
+    "line": "border",
+    "mark": "accent",
+    "on-mark": "on_accent",
+    "warm": "warm",
+    "pointer": "pointer",
+}
+"""Colours of `Palette` by their names in a style."""
+
+
+def part(name: str) -> str:
+    """The text of a file of the folder `page`."""
+    return (PARTS / name).read_text(encoding="utf-8")
+
+
+def page_script(modules: Iterable[str], names: Iterable[str]) -> str:
+    """Modules of the folder `page` as one script, see `joined_script`."""
+    return joined_script([PARTS / name for name in modules], names)
+
+
+def json_in_page(value: object) -> str:
+    """JSON that cannot end its element."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def cell_colors() -> dict[str, Any]:
+    """The colours of cells by theme, as `ColorTable` of `drawing.js` reads them."""
+    found = {}
+    for name in THEMES:
+        tables = {key: color_table(is_dark=name == "dark", is_signed=key == "signed") for key in ("weights", "signed")}
+        colors = {key: [bytes(color).hex() for color in table.rgb.tolist()] for key, table in tables.items()}
+        found[name] = colors | {"missing": bytes(tables["weights"].missing).hex()}
+    return found
+
+
+def palette_style() -> str:
+    """The colours of both themes as variables; light without the attribute `data-theme` of the root."""
+    return "".join(
+        f"{root} {{ color-scheme: {name}; {_variables(THEMES[name])} }}\n"
+        for root, name in ((":root", "light"), (':root[data-theme="dark"]', "dark"))
+    )
+
+
+def _variables(palette: Palette) -> str:
+    return " ".join(f"--{name}: {getattr(palette, role)};" for name, role in VARIABLES.items())
