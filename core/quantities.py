@@ -28,6 +28,25 @@ def duration(seconds: float, *, exact: bool = False) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+_ROUNDED = (
+    (0, "second", 1, 10),
+    (55, "minute", 60, 1),
+    (12 * 60, "minute", 60, 5),
+    (55 * 60, "hour", 3600, 1),
+    (36 * 3600, "day", 86400, 1),
+)
+"""From so many seconds on: the unit, its seconds, and the multiple of it that is rounded to."""
+
+
+def about(seconds: float) -> str:
+    """A rounded duration for an estimate: "a few seconds", "about 30 seconds", "about 1 minute", "about 8 hours"."""
+    if seconds < 8:
+        return "a few seconds"
+    _, unit, size, multiple = next(each for each in reversed(_ROUNDED) if seconds >= each[0])
+    rounded = multiple * max(1, round(seconds / size / multiple))
+    return f"about {rounded} {unit}{'' if rounded == 1 else 's'}"
+
+
 def percent(share: float, decimals: int = 0) -> str:
     """A share from 0 to 1 in percent: "30%", or "0.5%" with one decimal.
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.quantities import duration, percent, percent_in_words
+from augenmerk.core.quantities import about, duration, percent, percent_in_words
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,25 @@ def test_duration_is_said_as_people_say_it(seconds: float, words: str) -> None:
 )
 def test_short_times_keep_what_matters_where_it_is_asked_for(seconds: float, words: str) -> None:
     assert duration(seconds, exact=True) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (3, "a few seconds"),
+        (29, "about 30 seconds"),
+        (54, "about 50 seconds"),
+        (56, "about 1 minute"),
+        (100, "about 2 minutes"),
+        (50 * 60, "about 50 minutes"),
+        (56 * 60, "about 1 hour"),
+        (8.4 * 3600, "about 8 hours"),
+        (35.9 * 3600, "about 36 hours"),
+        (60 * 3600, "about 2 days"),
+    ],
+)
+def test_an_estimate_is_rounded_to_what_it_can_promise(seconds: float, words: str) -> None:
+    assert about(seconds) == words
 
 
 ROOT = Path(__file__).resolve().parents[2]

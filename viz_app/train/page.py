@@ -8,6 +8,7 @@ from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QLabel, QMenu, QMessageBox, QStackedWidget, QWidget
 
 from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.training.duration import Speed, measure_speed
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.export.saving import ExportSource, import_matplotlib
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales, set_role
@@ -29,7 +30,7 @@ from augenmerk.viz_app.worker.inference import (
     ShouldStop,
     Tell,
 )
-from augenmerk.viz_app.worker.training import TrainingBody
+from augenmerk.viz_app.worker.training import TrainingBody, interpreter_shared_fairly, leave_a_core_to_the_window
 
 if TYPE_CHECKING:
     from augenmerk.viz_app.train.run_view import RunView
@@ -165,9 +166,17 @@ class TrainPage(QWidget):
         QTimer.singleShot(0, self, self._show_right)
 
     def _on_devices(self, labels: dict[str, str]) -> None:
-        self._device_worker.close()
         self.form.set_devices(labels)
         self.panel.set_devices(labels)
+        if self.controller.is_running:  # the speed of a busy device would be measured
+            self._device_worker.close()
+        else:
+            self._device_worker.submit(Request(SpeedsJob(), self, self._on_speeds))
+
+    def _on_speeds(self, speeds: dict[str, Speed]) -> None:
+        self._device_worker.close()
+        if not self.controller.is_running:
+            self.form.set_speeds(speeds)
 
     def _on_run_changed(self, run: Run) -> None:
         self._show_right()
@@ -206,7 +215,7 @@ class TrainPage(QWidget):
         choices = self.form.choices()
         run_settings.save_choices(self._settings, choices)
         self.panel.show_problem(_problem_of(choices))
-        self._intro.show_choices(choices)
+        self._intro.show_choices(choices, self.form.duration)
 
     def _connect(self) -> None:
         self.state.run_changed.connect(self._on_run_changed)
@@ -389,9 +398,9 @@ class Intro(QFrame):
         outer.setColumnStretch(1, 1000)  # up to its width; the rest is split between both sides
         outer.setColumnStretch(2, 1)
 
-    def show_choices(self, choices: RunChoices) -> None:
+    def show_choices(self, choices: RunChoices, duration: str = "") -> None:
         """Shows the steps for these settings."""
-        for number, (name, text) in enumerate(steps_of(choices)):
+        for number, (name, text) in enumerate(steps_of(choices, duration)):
             self._label(2 * number, 0, "step").setText(str(number + 1))
             self._label(2 * number, 1, "heading").setText(name)
             self._label(2 * number + 1, 1, "muted").setText(text)
@@ -410,8 +419,8 @@ class Intro(QFrame):
         return label
 
 
-def steps_of(choices: RunChoices) -> list[tuple[str, str]]:
-    """The steps of a training, as (name, description)."""
+def steps_of(choices: RunChoices, duration: str = "") -> list[tuple[str, str]]:
+    """The steps of a training, as (name, description); `duration` is that of the run, such as "about 1 minute"."""
     if choices.is_copy_task:
         read = "Generate the data", "Random sequences of symbols, to be copied unchanged. Nothing is downloaded."
         number = "Number the symbols", "Each symbol is its own word."
@@ -427,6 +436,8 @@ def steps_of(choices: RunChoices) -> list[tuple[str, str]]:
         number = "Tokenize once", "Text becomes token ids. The vocabularies are built from the training split only."
     num_epochs = choices.value("training.num_epochs")
     epochs = "One epoch" if num_epochs == 1 else f"{num_epochs:,} epochs"
+    if duration:
+        epochs += f", {duration} on this machine"
     look = (
         "The validation loss is measured; the best and the last checkpoint are saved. "
         "Try the best one on the Translate page while training continues."
@@ -447,6 +458,24 @@ class DevicesJob(ModelFreeJob):
         """See `find_devices`."""
         import_matplotlib()
         return find_devices()
+
+
+class SpeedsJob(ModelFreeJob):
+    """Measures how fast the default device and the CPU train; takes seconds."""
+
+    def work(self, progress: Tell, should_stop: ShouldStop) -> dict[str, Speed]:
+        """The speeds by name of the device, as in `find_devices`."""
+        from augenmerk.core.device import choose_device
+
+        leave_a_core_to_the_window()
+        found: dict[str, Speed] = {}
+        default = choose_device("auto").name
+        with interpreter_shared_fairly():
+            for device in dict.fromkeys((default, "cpu")):
+                speed = measure_speed(device, should_stop)
+                if speed is not None:
+                    found |= dict.fromkeys((device, "auto") if device == default else (device,), speed)
+        return found
 
 
 def find_devices() -> dict[str, str]:

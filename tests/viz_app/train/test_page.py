@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 import augenmerk.viz_app.state.experiment_state
@@ -17,6 +17,7 @@ from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.errors import DeviceError, StorageError, TrainingError
+from augenmerk.core.training.duration import Speed
 from augenmerk.core.training.events import ChangedDataError, DivergedError, OutOfMemoryError, Proposal, TrainingRequest
 from augenmerk.core.training.film import FilmFrame, write_frame
 from augenmerk.core.training.folder import remembered_run_folders
@@ -41,6 +42,7 @@ def settings(tmp_path: Path) -> QSettings:
 def make_page(qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakePage]:
     found = DEFAULT_DEVICES | {"cuda:0": "cuda:0 · NVIDIA H200"}
     monkeypatch.setattr("augenmerk.viz_app.train.page.find_devices", lambda: found)
+    monkeypatch.setattr("augenmerk.viz_app.train.page.measure_speed", lambda *_: Speed(0.01, 1 / 50e9))
     pages: list[TrainPage] = []
 
     def make(script: ScriptedTraining) -> TrainPage:
@@ -268,6 +270,23 @@ def test_copy_presets_bring_their_own_data(make_page: MakePage, qtbot: QtBot) ->
     wait_for_end(qtbot, page)
     assert script.requests[0].source == "copy"
     assert script.requests[0].run.preset == "copy-task-small"
+
+
+def test_each_preset_states_its_duration_on_this_machine(make_page: MakePage, qtbot: QtBot) -> None:
+    page = make_page(ScriptedTraining())
+    menu = page.form.preset_menu
+    qtbot.waitUntil(lambda: "about" in menu.actions_by_name["copy-task-small"].text())
+    texts = [action.text() for action in menu.actions_by_name.values()]
+    assert texts[0] == "copy-task-small · about 30 seconds"  # 2,400 layer passes of 10 ms, and 257 GFLOP
+    assert all(" · about " in text for text in texts)
+    page.form.set_choices(replace(page.form.choices(), preset="copy-task-small"))
+    shown = " ".join(each.text() for each in page._intro.findChildren(QLabel))
+    assert "10 epochs, about 30 seconds on this machine, in the background" in shown
+    page.form.edit_settings("20", "training.num_epochs")
+    assert page.form.duration == "about 1 minute"
+    page.form.edit_settings("many", "training.num_epochs")
+    assert page.form.duration == "", "a refused number has no duration"
+    assert menu.actions_by_name["copy-task-small"].text().endswith("30 seconds"), "that of the preset"
 
 
 def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(

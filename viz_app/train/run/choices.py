@@ -9,16 +9,15 @@ from typing import Any, Literal
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
 from augenmerk.core.errors import ConfigError, CorpusError
+from augenmerk.core.quantities import about
 from augenmerk.core.text.languages import language_code
+from augenmerk.core.training.duration import Speed, steps_per_epoch, work_of
 from augenmerk.core.training.folder import default_runs_folder
 from augenmerk.core.training.schedules import describe_schedule, warmup_optimizer_steps
 from augenmerk.viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
-MULTI30K_PAIRS = 29_000
-TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 19.4
-"""Of Multi30k, in a batch counted in tokens: `multi30k` has 226 steps an epoch, `annotated-2018` 47."""
 _LANGUAGES = ("data.source_language", "data.target_language")
 _OF_EVERY_PRESET = (*_LANGUAGES, "training.seed", "training.patience")
 """Settings that stay when another preset is chosen."""
@@ -196,18 +195,13 @@ def schedule_note(run: RunConfig, source: str | Path) -> str:
 
     The copy task was published that short.
     """
-    return "" if run.is_copy_task else describe_schedule(run.training, _steps_per_epoch(run, source)) or ""
+    return "" if run.is_copy_task else describe_schedule(run.training, steps_per_epoch(run, source)) or ""
 
 
-def _steps_per_epoch(run: RunConfig, source: str | Path) -> int:
-    """The approximate number of optimizer steps in an epoch; 0 if unknown before the data is read."""
-    if source != "multi30k":
-        return 0
-    training = run.training
-    size = float(MULTI30K_PAIRS)
-    if training.batch_unit == "tokens":
-        size *= TOKENS_PER_PAIR_OF_SUBWORDS if run.data.num_subwords else TOKENS_PER_PAIR_OF_WORDS
-    return max(1, round(size / (training.batch_size * training.num_accumulated)))
+def estimated_duration(run: RunConfig, source: str | Path, speed: Speed | None) -> str:
+    """A rough duration of the run, such as "about 1 minute"; empty if the speed or the data is unknown."""
+    work = work_of(run, source)
+    return about(speed.seconds(work)) if speed is not None and work is not None else ""
 
 
 def data_name(source: str | Path) -> str:

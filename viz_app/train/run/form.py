@@ -23,9 +23,11 @@ from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.config.run_config import PARTS, dotted_settings
 from augenmerk.core.config.settings import Setting
 from augenmerk.core.errors import AugenmerkError, ConfigError
+from augenmerk.core.training.duration import Speed
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.train.run.choices import (
     RunChoices,
+    estimated_duration,
     key_settings,
     new_run_folder,
     rate_name,
@@ -71,8 +73,9 @@ class RunForm(QWidget):
     def __init__(self, choices: RunChoices) -> None:
         super().__init__()
         self._choices = choices
+        self._speeds: Mapping[str, Speed] = {}
         self.setProperty("role", "form")
-        self.preset_menu = value_menu("preset", sorted(PRESETS, key=lambda name: name != BEGINNERS_PRESET))
+        self.preset_menu = value_menu("preset")
         self.data_menu = value_menu("data")
         self.device_menu = value_menu("device")
         self.epochs_edit = number_edit("epochs")
@@ -135,6 +138,22 @@ class RunForm(QWidget):
         """Offers devices, by name. The chosen one stays even if it is missing: starting reports what is available."""
         self.device_menu.set_entries(entries_of(labels))
         self.device_menu.show_choice(self._choices.device)
+
+    def set_speeds(self, speeds: Mapping[str, Speed]) -> None:
+        """Shows durations on devices of these speeds."""
+        self._speeds = speeds
+        self._change()
+
+    @property
+    def duration(self) -> str:
+        """A rough duration of the run, such as "about 1 minute"; empty if unknown."""
+        try:
+            return self._duration_of(self._choices)
+        except AugenmerkError:  # reported elsewhere
+            return ""
+
+    def _duration_of(self, choices: RunChoices) -> str:
+        return estimated_duration(choices.run_config(), choices.source(), self._speeds.get(choices.device))
 
     def refresh_folder(self) -> None:
         """Shows the folder that a new run would get."""
@@ -207,6 +226,7 @@ class RunForm(QWidget):
 
     def _show_choices(self) -> None:
         choices = self._choices
+        self.preset_menu.set_entries(self._presets())
         self.preset_menu.show_choice(choices.preset)
         self._description.setText(preset(choices.preset).description)
         self._show_settings()
@@ -226,6 +246,14 @@ class RunForm(QWidget):
         self._languages.setVisible(choices.has_languages)
         self.refresh_folder()
         self._show_note()
+
+    def _presets(self) -> dict[str, tuple[str, str]]:
+        """The entries of the menu of presets, with the duration of each on its own data."""
+        entries = {}
+        for name in sorted(PRESETS, key=lambda name: name != BEGINNERS_PRESET):
+            duration = self._duration_of(replace(self._choices, preset=name, data_kind="multi30k", settings={}))
+            entries[name] = name, f"{name} · {duration}" if duration else name
+        return entries
 
     def _show_note(self) -> None:
         """Shows a note about the schedule of this run."""

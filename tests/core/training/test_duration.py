@@ -1,0 +1,70 @@
+"""The estimate of the duration of a run, compared with real steps and real batches."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from augenmerk.core.config import PRESETS, preset
+from augenmerk.core.corpora.batches import collate, training_batches
+from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.training.duration import Speed, Work, measure_speed, steps_per_epoch, work_of
+from augenmerk.core.training.session import TrainingSession
+
+
+def test_speed_of_two_steps_gives_their_durations_again() -> None:
+    few, many = Work(4, 1e8), Work(6, 2e10)
+    speed = Speed.of_steps((few, 0.05), (many, 0.4))
+    assert speed.seconds(few) == pytest.approx(0.05)
+    assert speed.seconds(many) == pytest.approx(0.4)
+
+
+def test_no_part_of_a_speed_is_negative_when_the_measurement_was_disturbed() -> None:
+    few, many = Work(4, 1e8), Work(6, 2e10)
+    for short in (0.0001, 3.0):  # the small step was far too fast, or slower than the large one
+        speed = Speed.of_steps((few, short), (many, 0.4))
+        assert speed.seconds_per_layer_pass >= 0
+        assert speed.seconds_per_flop >= 0
+        assert speed.seconds(many) == pytest.approx(0.4)
+
+
+@pytest.mark.training
+def test_estimate_is_near_the_time_of_real_steps() -> None:
+    run = preset("copy-task-small")
+    session = TrainingSession(run, load_corpus("copy", run, lambda *_: None, lambda: False, None), "cpu")
+    pairs = session.training_pairs(1)
+    indices = training_batches(pairs, run.training, 1)
+    assert len(indices) == steps_per_epoch(run, "copy")
+    batches = [collate(pairs, batch, session.padding_id) for batch in indices[:20]]
+    session.step(batches[:1])
+    began = time.perf_counter()
+    for batch in batches:
+        session.step([batch])
+    seconds = (time.perf_counter() - began) / len(batches) * len(indices) * run.training.num_epochs
+    speed, work = measure_speed("cpu"), work_of(run, "copy")
+    assert speed is not None
+    assert work is not None
+    assert seconds / 3 < speed.seconds(work) < seconds * 3, "three times leaves room for a busy machine"
+
+
+def test_work_grows_with_epochs_and_ends_at_the_step_limit() -> None:
+    run = preset("multi30k")
+    whole = work_of(run, "multi30k")
+    doubled = work_of(run.with_training(num_epochs=2 * run.training.num_epochs), "multi30k")
+    limited = work_of(run.with_training(max_steps=226), "multi30k")
+    assert whole is not None
+    assert doubled == whole.times(2)
+    assert limited is not None
+    assert limited.num_flops == pytest.approx(whole.num_flops / run.training.num_epochs)
+
+
+def test_every_preset_has_an_estimate_on_its_own_data_and_none_on_unread_data() -> None:
+    for run in PRESETS.values():
+        assert work_of(run, "copy" if run.is_copy_task else "multi30k") is not None
+    assert work_of(preset("multi30k"), Path("my-corpus")) is None
+    assert work_of(replace(preset("notebook"), preset="mine"), "multi30k") is None, "its vocabulary is not known"
+
+
+def test_a_stopped_measurement_gives_no_speed() -> None:
+    assert measure_speed("cpu", lambda: True) is None
