@@ -24,7 +24,13 @@
 
 const NUM_ALTERNATIVES = 10;
 
-/** The name of a head (`cross 1 4`) or, without one, of a feed-forward network (`decoder 1`); counted from 0. */
+/**
+ * The name of a head (`cross 1 4`) or, without one, of a feed-forward network (`decoder 1`); counted from 0.
+ *
+ * @param {string} kindOrSide
+ * @param {number} layer
+ * @param {number | null} head
+ */
 export function partName(kindOrSide, layer, head = null) {
   return head === null ? `${kindOrSide} ${layer}` : `${kindOrSide} ${layer} ${head}`;
 }
@@ -45,10 +51,17 @@ function linear(x, n, W, b, N, M, first = 0) {
   const y = new Float32Array(n * M);
   let r = 0;
   for (; r + 4 <= n; r += 4) {
-    const x0 = r * N, x1 = x0 + N, x2 = x1 + N, x3 = x2 + N;
+    const x0 = r * N;
+    const x1 = x0 + N;
+    const x2 = x1 + N;
+    const x3 = x2 + N;
     for (let m = 0; m < M; m++) {
       const bias = b ? b[first + m] : 0;
-      let w = (first + m) * N, s0 = bias, s1 = bias, s2 = bias, s3 = bias;
+      let w = (first + m) * N;
+      let s0 = bias;
+      let s1 = bias;
+      let s2 = bias;
+      let s3 = bias;
       for (let k = 0; k < N; k++, w++) {
         const v = W[w];
         s0 += v * x[x0 + k];
@@ -63,11 +76,17 @@ function linear(x, n, W, b, N, M, first = 0) {
     }
   }
   for (; r < n; r++) {
-    const x0 = r * N, whole = N - (N % 4);
+    const x0 = r * N;
+    const whole = N - (N % 4);
     for (let m = 0; m < M; m++) {
       const w = (first + m) * N;
-      let s0 = b ? b[first + m] : 0, s1 = 0, s2 = 0, s3 = 0, k = 0;
-      for (; k < whole; k += 4) { // four sums, as each addition waits for the previous one
+      let s0 = b ? b[first + m] : 0;
+      let s1 = 0;
+      let s2 = 0;
+      let s3 = 0;
+      let k = 0;
+      for (; k < whole; k += 4) {
+        // four sums, as each addition waits for the previous one
         s0 += W[w + k] * x[x0 + k];
         s1 += W[w + k + 1] * x[x0 + k + 1];
         s2 += W[w + k + 2] * x[x0 + k + 2];
@@ -96,7 +115,8 @@ const ACTIVATIONS = {
 
 /** The vector [D] of a position in waves, rounded to single precision where PyTorch rounds. */
 function wave(position, width, isHalves) {
-  const values = new Float32Array(width), step = Math.fround(-Math.log(10000) / width);
+  const values = new Float32Array(width);
+  const step = Math.fround(-Math.log(10000) / width);
   for (let i = 0; i < width; i += 2) {
     const angle = isHalves
       ? position / 10000 ** (i / width)
@@ -127,7 +147,8 @@ export class Transformer {
 
   /** The vectors [N, D] of ids, whose positions start at `first`. */
   embed(side, ids, first) {
-    const D = this.width, states = new Float32Array(ids.length * D);
+    const D = this.width;
+    const states = new Float32Array(ids.length * D);
     const tokens = this.parameters[`${side}_embedding.tokens.weight`] ?? this.targetTokens;
     const learned = this.parameters[`${side}_embedding.positions`];
     const scale = this.config.scale_embeddings ? Math.sqrt(D) : 1;
@@ -142,10 +163,14 @@ export class Transformer {
 
   /** The norm of n rows: `nn.LayerNorm`, JoeyNMT's, or that of The Annotated Transformer. */
   norm(x, n, name) {
-    const D = this.width, y = new Float32Array(n * D), kind = this.config.norm_kind;
-    const gain = this.parameters[`${name}.weight`], bias = this.parameters[`${name}.bias`];
+    const D = this.width;
+    const y = new Float32Array(n * D);
+    const kind = this.config.norm_kind;
+    const gain = this.parameters[`${name}.weight`];
+    const bias = this.parameters[`${name}.bias`];
     for (let r = 0; r < n; r++) {
-      let mean = 0, squares = 0;
+      let mean = 0;
+      let squares = 0;
       for (let k = 0; k < D; k++) mean += x[r * D + k];
       mean /= D;
       for (let k = 0; k < D; k++) squares += (x[r * D + k] - mean) ** 2;
@@ -173,7 +198,8 @@ export class Transformer {
 
   /** The rows [first, last) of a projection for queries, keys and values. */
   project(x, n, name, first, last) {
-    const weight = this.parameters[`${name}.in_proj_weight`], bias = this.parameters[`${name}.in_proj_bias`];
+    const weight = this.parameters[`${name}.in_proj_weight`];
+    const bias = this.parameters[`${name}.in_proj_bias`];
     return linear(x, n, weight, bias, this.width, last - first, first);
   }
 
@@ -184,7 +210,8 @@ export class Transformer {
 
   /** The residual step of a feed-forward network. */
   feedForward(states, n, side, layer, changes) {
-    const name = `${side}_layers.${layer}.feed_forward`, factor = changes.factors.get(partName(side, layer)) ?? 1;
+    const name = `${side}_layers.${layer}.feed_forward`;
+    const factor = changes.factors.get(partName(side, layer)) ?? 1;
     return this.residual(states, n, `${name}_residual`, (x) => {
       const inner = this.dense(x, n, `${name}.expand`, this.width);
       for (let i = 0; i < inner.length; i++) inner[i] = this.activate(inner[i]);
@@ -203,17 +230,27 @@ export class Transformer {
    * @param {{data: Float32Array, stride: number, count: number}} memory keys, and after D numbers values
    */
   attend({ kind, layer, numHeads, changes, first }, queries, memory) {
-    const D = this.width, K = D / numHeads, n = queries.count, m = memory.count;
-    const mixed = new Float32Array(n * D), weights = new Float32Array(numHeads * n * m), q = queries.data, kv = memory.data;
+    const D = this.width;
+    const K = D / numHeads;
+    const n = queries.count;
+    const m = memory.count;
+    const mixed = new Float32Array(n * D);
+    const weights = new Float32Array(numHeads * n * m);
+    const q = queries.data;
+    const kv = memory.data;
     for (let h = 0; h < numHeads; h++) {
-      const name = partName(kind, layer, h), factor = changes.factors.get(name) ?? 1;
-      const divisor = Math.sqrt(K) * (changes.temperatures.get(name) ?? 1), set = changes.rows.get(name);
+      const name = partName(kind, layer, h);
+      const factor = changes.factors.get(name) ?? 1;
+      const divisor = Math.sqrt(K) * (changes.temperatures.get(name) ?? 1);
+      const set = changes.rows.get(name);
       for (let r = 0; r < n; r++) {
-        const row = weights.subarray((h * n + r) * m, (h * n + r + 1) * m), a = r * queries.stride + h * K;
+        const row = weights.subarray((h * n + r) * m, (h * n + r + 1) * m);
+        const a = r * queries.stride + h * K;
         const given = set?.get(first + r);
         if (given) row.set(given);
         else {
-          let best = -Infinity, sum = 0;
+          let best = -Infinity;
+          let sum = 0;
           for (let c = 0; c < m; c++) {
             const b = c * memory.stride + h * K;
             let score = 0;
@@ -226,7 +263,8 @@ export class Transformer {
         }
         if (factor === 0) continue;
         for (let c = 0; c < m; c++) {
-          const b = c * memory.stride + D + h * K, w = row[c] * factor;
+          const b = c * memory.stride + D + h * K;
+          const w = row[c] * factor;
           for (let k = 0; k < K; k++) mixed[r * D + h * K + k] += w * kv[b + k];
         }
       }
@@ -240,7 +278,9 @@ export class Transformer {
    * @returns {Encoding}
    */
   encode(ids, changes) {
-    const D = this.width, S = ids.length, { num_encoder_layers: numLayers, num_heads: numHeads } = this.config;
+    const D = this.width;
+    const S = ids.length;
+    const { num_encoder_layers: numLayers, num_heads: numHeads } = this.config;
     const maps = new Float32Array(numLayers * numHeads * S * S);
     let states = this.embed("source", ids, 0);
     for (let layer = 0; layer < numLayers; layer++) {
@@ -268,7 +308,8 @@ export class Decoder {
    * @param {number} maxSteps the largest number of tokens to read
    */
   constructor(model, encoding, changes, maxSteps) {
-    const D = model.width, S = encoding.length;
+    const D = model.width;
+    const S = encoding.length;
     this.model = model;
     this.encoding = encoding;
     this.changes = changes;
@@ -284,7 +325,8 @@ export class Decoder {
 
   /** The logits [V] after one more token. */
   read(id) {
-    const { model, step } = this, D = model.width;
+    const { model, step } = this;
+    const D = model.width;
     let states = model.embed("target", [id], step);
     this.layers.forEach((cache, layer) => {
       const name = `decoder_layers.${layer}`;
@@ -305,7 +347,8 @@ export class Decoder {
   }
 
   attend(kind, layer, data, memory) {
-    const { model, changes, step: first } = this, part = kind === "cross" ? "cross_attention" : "self_attention";
+    const { model, changes, step: first } = this;
+    const part = kind === "cross" ? "cross_attention" : "self_attention";
     const of = { kind, layer, numHeads: model.decoderHeads, changes, first };
     const { mixed, weights } = model.attend(of, { data, stride: 0, count: 1 }, memory);
     this.layers[layer][kind].push(weights);
@@ -314,12 +357,16 @@ export class Decoder {
 
   /** The maps of one kind after T tokens: [L, H, T, T] or [L, H, T, S]; zero above the diagonal. */
   maps(kind) {
-    const T = this.step, H = this.model.decoderHeads, width = kind === "cross" ? this.encoding.length : T;
+    const T = this.step;
+    const H = this.model.decoderHeads;
+    const width = kind === "cross" ? this.encoding.length : T;
     const maps = new Float32Array(this.layers.length * H * T * width);
     this.layers.forEach((cache, layer) =>
       cache[kind].forEach((weights, step) => {
         const m = weights.length / H;
-        for (let h = 0; h < H; h++) maps.set(weights.subarray(h * m, (h + 1) * m), ((layer * H + h) * T + step) * width);
+        for (let h = 0; h < H; h++) {
+          maps.set(weights.subarray(h * m, (h + 1) * m), ((layer * H + h) * T + step) * width);
+        }
       }),
     );
     return maps;
@@ -336,7 +383,9 @@ export class Decoder {
  * @returns {Step[] | null} null if a logit is not finite
  */
 export function greedy(decoder, rules, forced, limit) {
-  const later = new Set(rules.forbidden_ids), early = new Set(later).add(rules.end_id), steps = [];
+  const later = new Set(rules.forbidden_ids);
+  const early = new Set(later).add(rules.end_id);
+  const steps = [];
   for (let step = 0, read = rules.start_id; step < limit; step++) {
     const logits = decoder.read(read);
     const found = describe(logits, step < rules.min_steps ? early : later);
@@ -352,7 +401,8 @@ export function greedy(decoder, rules, forced, limit) {
 
 /** The best tokens that are not forbidden, and log Σ exp of the logits [V]; null if one is not finite. */
 function describe(logits, forbidden) {
-  let largest = -Infinity, sum = 0;
+  let largest = -Infinity;
+  let sum = 0;
   for (const value of logits) {
     if (!Number.isFinite(value)) return null;
     if (value > largest) largest = value;

@@ -51,14 +51,16 @@ export class SourceReader {
    * @returns {Source} without the end of the text if it does not fit
    */
   encode(text) {
-    const { codec, settings } = this, { vocabulary } = codec;
+    const { codec, settings } = this;
     this.checkAmount(text);
-    const found = codec.encode(codec.oneLine(text)), readable = found.filter((word) => word.ids.length);
+    const found = codec.encode(codec.oneLine(text));
+    const readable = found.filter((word) => word.ids.length);
     if (readable.length < settings.fewest_words) {
       throw new TextError(this.say(readable.length ? "too_little" : "nothing", { text: quoted(shorten(text)) }));
     }
     const room = settings.max_positions - (settings.wrap_source ? 2 : settings.end_source ? 1 : 0);
-    const kept = fitting(readable, room, text), isCut = kept[0] !== readable[0];
+    const kept = fitting(readable, room, text);
+    const isCut = kept[0] !== readable[0];
     const notes = [];
     if (text.trim().split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/).length > 1) notes.push(this.say("line_breaks"));
     const unread = found.filter((word) => !word.ids.length);
@@ -72,34 +74,49 @@ export class SourceReader {
       const values = { kept: kept.length, count: readable.length, room, text: shorten(ignoredText) };
       notes.push(this.say(isCut ? "cut_word" : "cut_words", values));
     }
-    return this.assemble(text, kept.map((word, place) => [place, word]), ignoredText, notes);
+    return this.assemble(
+      text,
+      kept.map((word, place) => [place, word]),
+      ignoredText,
+      notes,
+    );
   }
 
   /** Advice to type something else: the first symbol of the copy task, or the source language; empty if none. */
   hintOn(found, first) {
-    const { copies_symbols, languages, language } = this.settings, { start_id, tokens } = this.codec.vocabulary;
-    if (copies_symbols && String(first.ids) !== String(start_id)) return this.say("copy_start", { start: tokens[start_id] });
+    const { copies_symbols, languages, language } = this.settings;
+    const { start_id, tokens } = this.codec.vocabulary;
+    if (copies_symbols && String(first.ids) !== String(start_id)) {
+      return this.say("copy_start", { start: tokens[start_id] });
+    }
     const typed = new Set(found.map((word) => word.text.toLowerCase()));
     const counts = languages.map(({ words }) => words.filter((word) => typed.has(word)).length);
-    const best = counts.indexOf(Math.max(...counts)), own = languages.findIndex(({ code }) => code === language);
+    const best = counts.indexOf(Math.max(...counts));
+    const own = languages.findIndex(({ code }) => code === language);
     const isOther = counts[best] > (own < 0 ? typed.size : counts[own]);
     return isOther ? this.say("other_language", { typed: languages[best].name }) : "";
   }
 
   checkAmount(text) {
-    const { max_words } = this.settings.limits, words = splitAtSpaces(text);
+    const { max_words } = this.settings.limits;
+    const words = splitAtSpaces(text);
     if (!words.length) throw new TextError(this.say("no_text"));
-    if (words.length > max_words) throw new TextError(this.say("many_words", { count: grouped(words.length), limit: grouped(max_words) }));
+    if (words.length > max_words) {
+      throw new TextError(this.say("many_words", { count: grouped(words.length), limit: grouped(max_words) }));
+    }
     this.checkLength(text);
   }
 
   checkLength(text) {
-    const { max_characters: limit, max_word_characters: wordLimit } = this.settings.limits, { length } = [...text];
-    const word = splitAtSpaces(text).map((each) => [...each]).find((each) => each.length > wordLimit);
+    const { max_characters: limit, max_word_characters: wordLimit } = this.settings.limits;
+    const { length } = [...text];
+    const word = splitAtSpaces(text)
+      .map((each) => [...each])
+      .find((each) => each.length > wordLimit);
     if (length > limit) throw new TextError(this.say("long_text", { count: grouped(length), limit: grouped(limit) }));
     if (word) {
-      const beginning = quoted(word.slice(0, 40).join(""));
-      throw new TextError(this.say("long_word", { word: beginning, limit: grouped(wordLimit) }));
+      const quote = quoted(word.slice(0, 40).join(""));
+      throw new TextError(this.say("long_word", { word: quote, limit: grouped(wordLimit) }));
     }
   }
 
@@ -111,17 +128,22 @@ export class SourceReader {
    */
   edit(source, edits) {
     if (!edits.length) return source;
-    const byPlace = new Map(edits.map((edit) => [edit.place, edit])), placed = [];
+    const byPlace = new Map(edits.map((edit) => [edit.place, edit]));
+    const placed = [];
     for (const edit of edits) {
       if (source.places.includes(edit.place)) continue;
-      const place = edit.place + 1, values = { place, count: source.words.length, text: quoted(shorten(source.text)) };
+      const place = edit.place + 1;
+      const values = { place, count: source.words.length, text: quoted(shorten(source.text)) };
       values.edit = edit.type === "source_word_removed" ? `word ${place} removed` : `word ${place} → ${edit.text}`;
       throw new TextError(this.say("no_word", values));
     }
     source.encoded.forEach((word, index) => {
-      const place = source.places[index], edit = byPlace.get(place);
+      const place = source.places[index];
+      const edit = byPlace.get(place);
       if (!edit) placed.push([place, word]);
-      else if (edit.type === "source_word_replaced") placed.push(...this.replacements(edit).map((each) => [place, each]));
+      else if (edit.type === "source_word_replaced") {
+        placed.push(...this.replacements(edit).map((each) => [place, each]));
+      }
     });
     if (placed.length < this.settings.fewest_words) {
       throw new TextError(this.say("nothing_left", { text: quoted(shorten(source.text)) }));
@@ -129,28 +151,40 @@ export class SourceReader {
     const before = this.notesOnUnknown(source.encoded);
     const after = this.notesOnUnknown(placed.map(([, word]) => word).filter((word) => word.text !== UNKNOWN));
     const notes = [...after, ...source.notes.filter((note) => !before.includes(note))];
-    const edited = this.assemble(source.text, placed, source.ignoredText, notes), room = this.settings.max_positions;
+    const edited = this.assemble(source.text, placed, source.ignoredText, notes);
+    const room = this.settings.max_positions;
     if (edited.ids.length > room) throw new TextError(this.say("no_room", { count: edited.ids.length, room }));
     return edited;
   }
 
-  /** @returns {import("./text.js").EncodedWord[]} */
-  replacements({ text, place }) {
-    const { codec } = this, unknown = codec.vocabulary.unknown_id;
+  /**
+   * @param {{place: number, text?: string}} edit
+   * @returns {import("./text.js").EncodedWord[]} the words of its text
+   */
+  replacements({ text = "", place }) {
+    const { codec } = this;
+    const unknown = codec.vocabulary.unknown_id;
     this.checkLength(text);
     if (text === UNKNOWN && unknown !== null) {
       return [{ text, ids: [unknown], labels: [text], unknown: [true], start: 0, end: 0, readAs: null }];
     }
     const readable = codec.encode(codec.oneLine(text), place === 0).filter((word) => word.ids.length);
-    if (!readable.length) throw new TextError(this.say("no_replacement", { text: quoted(shorten(text)), place: place + 1 }));
+    if (!readable.length) {
+      throw new TextError(this.say("no_replacement", { text: quoted(shorten(text)), place: place + 1 }));
+    }
     return readable;
   }
 
   /** @returns {Source} */
   assemble(text, placed, ignoredText, notes) {
-    const { vocabulary } = this.codec, { wrap_source: wraps, end_source: ends } = this.settings;
-    const start = vocabulary.start_id, end = vocabulary.end_id;
-    const ids = wraps ? [start] : [], labels = wraps ? [vocabulary.tokens[start]] : [], words = [], unknownPositions = [];
+    const { vocabulary } = this.codec;
+    const { wrap_source: wraps, end_source: ends } = this.settings;
+    const start = vocabulary.start_id;
+    const end = vocabulary.end_id;
+    const ids = wraps ? [start] : [];
+    const labels = wraps ? [vocabulary.tokens[start]] : [];
+    const words = [];
+    const unknownPositions = [];
     for (const [, word] of placed) {
       words.push({ text: word.text, start: ids.length, end: ids.length + word.ids.length });
       word.unknown.forEach((isUnknown, offset) => isUnknown && unknownPositions.push(ids.length + offset));
@@ -161,20 +195,25 @@ export class SourceReader {
       ids.push(end);
       labels.push(vocabulary.tokens[end]);
     }
-    const encoded = placed.map(([, word]) => word), places = placed.map(([place]) => place);
+    const encoded = placed.map(([, word]) => word);
+    const places = placed.map(([place]) => place);
     return { text, ids, labels, words, encoded, places, unknownPositions, ignoredText, notes };
   }
 
   notesOnUnknown(words) {
     const unknown = words.filter((word) => word.unknown.includes(true));
-    const wholly = unknown.filter((word) => !word.unknown.includes(false)), partly = unknown.filter((word) => !wholly.includes(word));
+    const wholly = unknown.filter((word) => !word.unknown.includes(false));
+    const partly = unknown.filter((word) => !wholly.includes(word));
     const notes = wholly.length ? [this.say("unknown", { words: this.listed(wholly) })] : [];
     return partly.length ? [...notes, this.say("partly_unknown", { words: this.listed(partly) })] : notes;
   }
 
   listed(words) {
     const different = [...new Set(words.map((word) => word.text))];
-    const shown = different.slice(0, NUM_LISTED).map((word) => shorten(word)).join(", ");
+    const shown = different
+      .slice(0, NUM_LISTED)
+      .map((word) => shorten(word))
+      .join(", ");
     const count = different.length - NUM_LISTED;
     return count > 0 ? this.say("more", { words: shown, count }) : shown;
   }
@@ -188,9 +227,11 @@ export class SourceReader {
   cover(source) {
     const { counts, settings } = this;
     if (!counts) return null;
-    const rareWords = [], respelledWords = [];
+    const rareWords = [];
+    const respelledWords = [];
     source.words.forEach(({ text, start, end }, index) => {
-      const encoded = source.encoded[index], spelling = encoded.readAs ?? text;
+      const encoded = source.encoded[index];
+      const spelling = encoded.readAs ?? text;
       if (spelling !== text) {
         const typed = this.counts.words.get(text) ?? 0;
         const seen = this.say(typed ? "only" : "never", { times: this.times(typed) });
@@ -220,7 +261,8 @@ export class SourceReader {
   /** Whether the words are unlike the training data. Repeated words count once; numbers and marks do not count. */
   isUnlikeTraining(source, rareWords) {
     const spellings = source.encoded.map((word) => word.readAs ?? word.text).filter((word) => /\p{L}/u.test(word));
-    const different = [...new Set(spellings)], rare = new Set(rareWords.map((word) => word.text));
+    const different = [...new Set(spellings)];
+    const rare = new Set(rareWords.map((word) => word.text));
     const numRare = different.filter((word) => rare.has(word)).length;
     if (numRare < this.settings.limits.fewest_rare_words) return false;
     const familiarity = different.reduce((sum, word) => sum + Math.log1p(this.counts.words.get(word) ?? 0), 0);
@@ -257,7 +299,8 @@ function fitting(words, room, text) {
 
 /** The first pieces of a word, and where they end in the text. */
 function beginning(word, numPieces, text) {
-  const labels = word.labels.slice(0, numPieces), count = (each) => [...each].length;
+  const labels = word.labels.slice(0, numPieces);
+  const count = (each) => [...each].length;
   let length = count((labels[0] ?? "").replaceAll("▁", ""));
   for (const label of labels.slice(1)) length += count(label.replace(/^·(?=.)/u, ""));
   let { start: end } = word;

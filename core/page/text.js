@@ -62,9 +62,11 @@ class WordRules {
   pieces(text, cases) {
     const pieces = [];
     for (const match of text.matchAll(RUNS)) {
-      let run = match[0], start = match.index;
-      if (run[0] === " " && pieces.length) {
-        pieces.at(-1).hasSpace = true;
+      let run = match[0];
+      let start = match.index;
+      const previous = pieces.at(-1);
+      if (run[0] === " " && previous) {
+        previous.hasSpace = true;
         run = run.slice(1);
         start++;
         if (!run) continue;
@@ -85,7 +87,8 @@ class WordRules {
   }
 
   withoutAffixes(rest, cases) {
-    const prefixes = [], suffixes = [];
+    const prefixes = [];
+    const suffixes = [];
     let length = 0;
     while (rest && rest.length !== length && !cases.has(rest)) {
       length = rest.length;
@@ -133,21 +136,26 @@ class WordRules {
 
   /** Tokens that together are a case become those of the case; of two that overlap the longer, then the first. */
   withCaseSequences(pieces) {
-    const texts = pieces.map((piece) => piece.text), spans = [];
+    const texts = pieces.map((piece) => piece.text);
+    const spans = [];
     texts.forEach((text, place) => {
       for (const tokens of this.sequences.get(text) ?? []) {
-        if (tokens.every((token, offset) => texts[place + offset] === token)) spans.push([place, place + tokens.length]);
+        if (tokens.every((token, offset) => texts[place + offset] === token)) {
+          spans.push([place, place + tokens.length]);
+        }
       }
     });
     spans.sort((a, b) => a[0] - a[1] - (b[0] - b[1]) || a[0] - b[0]);
-    const taken = new Set(), chosen = new Map();
+    const taken = new Set();
+    const chosen = new Map();
     for (const [start, end] of spans) {
       if (!taken.has(start) && !taken.has(end - 1)) chosen.set(start, end);
       for (let place = start; place < end; place++) taken.add(place);
     }
     const found = [];
-    for (let place = 0; place < pieces.length; ) {
-      const end = chosen.get(place) ?? place + 1, part = pieces.slice(place, end);
+    for (let place = 0; place < pieces.length;) {
+      const end = chosen.get(place) ?? place + 1;
+      const part = pieces.slice(place, end);
       found.push(...(chosen.has(place) ? this.ofCase(part) : part));
       place = end;
     }
@@ -156,7 +164,8 @@ class WordRules {
 
   /** The tokens of the case that `pieces` form; `pieces` themselves if a space between them prevents that. */
   ofCase(pieces) {
-    const { hasSpace } = pieces.at(-1), text = pieces.map((piece) => piece.text + (piece.hasSpace ? " " : "")).join("");
+    const { hasSpace } = pieces.at(-1);
+    const text = pieces.map((piece) => piece.text + (piece.hasSpace ? " " : "")).join("");
     const tokens = this.cases.get(hasSpace ? text.slice(0, -1) : text);
     if (!tokens) return pieces;
     let { start } = pieces[0];
@@ -219,14 +228,23 @@ export class TextCodec {
   }
 
   encodeWord(text, token) {
-    const spelled = this.spelled(text), pieces = this.scores ? this.piecesOf(spelled) : [spelled];
-    const unknown = this.vocabulary.unknown_id, word = { text, start: token.start, end: token.start + token.text.length };
+    const spelled = this.spelled(text);
+    const pieces = this.scores ? this.piecesOf(spelled) : [spelled];
+    const unknown = this.vocabulary.unknown_id;
+    const word = { text, start: token.start, end: token.start + token.text.length };
     const ids = pieces.map((piece) => this.ids.get(piece) ?? unknown);
-    if (ids.some((id) => id === null || (id !== unknown && this.specialIds.has(id)))) { // no symbol, or a special token
+    if (ids.some((id) => id === null || (id !== unknown && this.specialIds.has(id)))) {
+      // no symbol, or a special token
       return { ...word, ids: [], labels: [], unknown: [], readAs: null };
     }
     const labels = pieces.map((piece) => this.pieceLabel(piece));
-    return { ...word, ids, labels, unknown: ids.map((id) => id === unknown), readAs: spelled === text ? null : spelled };
+    return {
+      ...word,
+      ids,
+      labels,
+      unknown: ids.map((id) => id === unknown),
+      readAs: spelled === text ? null : spelled,
+    };
   }
 
   /** The most frequent known spelling of a word; the word itself unless that is far more frequent. */
@@ -234,14 +252,16 @@ export class TextCodec {
     const typed = this.counts.get(word) ?? 0;
     if (!this.spelling || typed >= this.spelling.slips_below) return word;
     const { replacements, max_places: most, times_as_frequent: times } = this.spelling;
-    const parts = word.split(new RegExp(`(${Object.keys(replacements).join("|")})`)), places = parts.length >> 1;
+    const parts = word.split(new RegExp(`(${Object.keys(replacements).join("|")})`));
+    const places = parts.length >> 1;
     if (places < 1 || places > most) return word;
     let spellings = [""];
     parts.forEach((part, index) => {
       const choices = index % 2 ? [part, replacements[part]] : [part];
       spellings = spellings.flatMap((before) => choices.map((choice) => before + choice));
     });
-    let best = word, highest = 0;
+    let best = word;
+    let highest = 0;
     for (const each of spellings) {
       const count = this.counts.get(each) ?? 0;
       if (count > highest) [best, highest] = [each, count];
@@ -253,7 +273,8 @@ export class TextCodec {
   piecesOf(word) {
     const symbols = [WORD_MARK, ...word.replaceAll(WORD_MARK, "_")];
     for (;;) {
-      let place = -1, best = -Infinity;
+      let place = -1;
+      let best = -Infinity;
       for (let i = 0; i + 1 < symbols.length; i++) {
         const score = this.scores.get(symbols[i] + symbols[i + 1]) ?? -Infinity;
         if (score > best) [place, best] = [i, score];
@@ -263,7 +284,8 @@ export class TextCodec {
     }
     const pieces = [];
     let isUnknown = false;
-    for (const symbol of symbols) { // sentencepiece joins neighbours that it does not know
+    for (const symbol of symbols) {
+      // sentencepiece joins neighbours that it does not know
       const wasUnknown = isUnknown;
       isUnknown = !this.ids.has(symbol);
       if (isUnknown && wasUnknown) pieces.push(pieces.pop() + symbol);
@@ -299,7 +321,8 @@ export class TextCodec {
 
   /** The readable sentence that `ids` spell. */
   textOf(ids) {
-    const words = this.decode(ids).map((word) => word.text), { end_id: end, start_id: start } = this.vocabulary;
+    const words = this.decode(ids).map((word) => word.text);
+    const { end_id: end, start_id: start } = this.vocabulary;
     if (end === null) words.unshift(this.tokens[start]); // a symbol of the copy task, and part of its answer
     if (end === null && !this.scores) return words.join(" ");
     const text = this.detokenize(words.filter((word) => !IS_SPACE.test(word)));
@@ -310,11 +333,15 @@ export class TextCodec {
   detokenize(tokens) {
     const { no_space_before, no_space_after, joins_both, straight_quotes, clitic_heads } = this.joining;
     const open = new Set();
-    let text = "", gluesNext = true;
+    let text = "";
+    let gluesNext = true;
     tokens.forEach((token, index) => {
-      const previous = index ? tokens[index - 1] : "", next = tokens[index + 1] ?? "", isQuote = straight_quotes.includes(token);
+      const previous = index ? tokens[index - 1] : "";
+      const next = tokens[index + 1] ?? "";
+      const isQuote = straight_quotes.includes(token);
       const isPossessive = token === "'" && previous.endsWith("s") && !tokens.slice(0, index).includes("'");
-      const closes = isQuote && (open.has(token) || isPossessive), opens = isQuote && !closes;
+      const closes = isQuote && (open.has(token) || isPossessive);
+      const opens = isQuote && !closes;
       const joins = joins_both.includes(token) && /[\p{L}\p{N}]$/u.test(previous) && /^[\p{L}\p{N}]/u.test(next);
       const attaches = ["st", "nd", "rd", "th"].includes(token)
         ? /^\p{Nd}+$/u.test(previous)

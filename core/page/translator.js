@@ -37,7 +37,8 @@ export class Translator {
    * @param {Uint8Array} weights the bytes of its tensors
    */
   constructor(description, weights) {
-    const { source, target, counts } = description, words = new Map(counts ? Object.entries(counts.words) : []);
+    const { source, target, counts } = description;
+    const words = new Map(counts ? Object.entries(counts.words) : []);
     this.description = description;
     this.phrases = description.phrases;
     this.rules = description.rules;
@@ -62,16 +63,22 @@ export class Translator {
    * @returns {Translation}
    */
   run(experiment, given = null) {
-    const { targetCodec: codec, rules } = this, { interventions } = experiment;
+    const { targetCodec: codec, rules } = this;
+    const { interventions } = experiment;
     if (experiment.output.type !== "greedy") throw new TextError(this.phrases.only_greedy);
     const typed = this.reader.encode(experiment.source_text);
-    const source = this.reader.edit(typed, interventions.filter((each) => each.type.startsWith("source_word_")));
-    const changes = this.changesOf(interventions, source.ids.length), limit = given ? given.length : this.maxSteps(source);
+    const source = this.reader.edit(
+      typed,
+      interventions.filter((each) => each.type.startsWith("source_word_")),
+    );
+    const changes = this.changesOf(interventions, source.ids.length);
+    const limit = given ? given.length : this.maxSteps(source);
     const decoder = new Decoder(this.model, this.model.encode(source.ids, changes), changes, limit);
     const forced = given ? new Map(given.entries()) : this.forcedIds(interventions);
     const steps = greedy(decoder, rules, forced, limit);
     if (!steps) throw new TextError(this.phrases.not_finite);
-    const predictedIds = steps.map((step) => step.id), predictedTokens = predictedIds.map((id) => codec.label(id));
+    const predictedIds = steps.map((step) => step.id);
+    const predictedTokens = predictedIds.map((id) => codec.label(id));
     const targetWords = codec.decode(predictedIds);
     return {
       text: codec.textOf(predictedIds),
@@ -120,13 +127,18 @@ export class Translator {
    * @param {string} typed a token (`▁dog`, `·ing`, `<eos>`), or a word as people write it
    */
   forcedWord(step, typed) {
-    const { targetCodec: codec } = this, { vocabulary } = codec, text = typed.toWellFormed();
-    const forced = (ids) => ids.map((id, offset) => ({ type: "forced_token", step: step + offset, token: codec.tokens[id] }));
-    const end = vocabulary.end_id, id = text === "<eos>" && end !== null ? end : codec.ids.get(text);
+    const { targetCodec: codec } = this;
+    const { vocabulary } = codec;
+    const text = typed.toWellFormed();
+    const forced = (ids) =>
+      ids.map((id, offset) => ({ type: "forced_token", step: step + offset, token: codec.tokens[id] }));
+    const end = vocabulary.end_id;
+    const id = text === "<eos>" && end !== null ? end : codec.ids.get(text);
     if (id !== undefined && (!codec.scores || text.startsWith("▁") || codec.specialIds.has(id))) return forced([id]);
     const piece = codec.scores && text.startsWith("·") ? codec.ids.get(text.slice(1)) : undefined;
     if (piece !== undefined && !text.startsWith("·▁")) return forced([piece]);
-    const words = codec.encode(text, step === 0), ids = words.flatMap((word) => word.ids);
+    const words = codec.encode(text, step === 0);
+    const ids = words.flatMap((word) => word.ids);
     if (!ids.length || words.some((word) => !word.ids.length || word.unknown.includes(true))) {
       const values = { text: quoted(text.trim()), count: grouped(codec.tokens.length) };
       throw new TextError(fill(this.phrases.no_forced_word, values));
@@ -136,7 +148,8 @@ export class Translator {
 
   /** The largest number of tokens to choose; see `max_steps` of `core/translation/compilation.py`. */
   maxSteps({ ids: { length } }) {
-    const { rules } = this, longest = this.description.model.max_positions;
+    const { rules } = this;
+    const longest = this.description.model.max_positions;
     if (rules.end_id === null) return Math.max(1, length - 1);
     const ratio = rules.steps_per_source_token;
     const byLength = ratio === null ? 2 * length + 20 : Math.max(1, Math.floor(Math.min(ratio * length, longest)));
@@ -153,21 +166,26 @@ export class Translator {
         changes.factors.set(partName(each.network.side, each.network.layer), each.factor);
       } else if (each.type === "softmax_temperature") changes.temperatures.set(name, each.temperature);
       else if (each.type === "attention_row") {
-        const { kind, layer, head } = each.head, count = each.weights.length;
+        const { kind, layer, head } = each.head;
+        const count = each.weights.length;
         if (kind !== "decoder" && count !== sourceLength) {
           const values = { row: each.row + 1, head: `${kind} layer ${layer + 1} head ${head + 1}`, count };
           throw new TextError(fill(this.phrases.row_misfit, { ...values, needed: sourceLength }));
         }
         const total = each.weights.reduce((sum, weight) => sum + weight, 0);
         if (!changes.rows.has(name)) changes.rows.set(name, new Map());
-        changes.rows.get(name).set(each.row, each.weights.map((weight) => weight / total));
+        changes.rows.get(name).set(
+          each.row,
+          each.weights.map((weight) => weight / total),
+        );
       } else if (each.type === "causal_mask_lifted") throw new TextError(this.phrases.only_greedy);
     }
     return changes;
   }
 
   forcedIds(interventions) {
-    const { targetCodec: codec, rules } = this, ids = new Map();
+    const { targetCodec: codec, rules } = this;
+    const ids = new Map();
     for (const { type, step, token } of interventions) {
       if (type !== "forced_token") continue;
       const id = codec.ids.get(token);
@@ -192,8 +210,11 @@ export class Translator {
   }
 
   attentionOf(decoder) {
-    const { num_encoder_layers: L, num_heads: H } = this.description.model, { length: S, maps } = decoder.encoding;
-    const layers = decoder.layers.length, heads = this.model.decoderHeads, T = decoder.step;
+    const { num_encoder_layers: L, num_heads: H } = this.description.model;
+    const { length: S, maps } = decoder.encoding;
+    const layers = decoder.layers.length;
+    const heads = this.model.decoderHeads;
+    const T = decoder.step;
     return {
       encoder: { shape: [L, H, S, S], values: maps },
       decoder: { shape: [layers, heads, T, T], values: decoder.maps("decoder") },
@@ -211,7 +232,8 @@ function isBeyond(intervention, sourceLength, numSteps) {
 /** The bytes in base64 of gzip. `fromBase64` is much faster, and missing in older browsers. */
 async function unpacked(text) {
   let bytes;
-  if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
+  const { fromBase64 } = /** @type {any} */ (Uint8Array);
+  if (fromBase64) bytes = fromBase64.call(Uint8Array, text);
   else {
     const characters = atob(text);
     bytes = new Uint8Array(characters.length); // filled in a loop: `from` takes ten times as long
@@ -229,12 +251,14 @@ async function unpacked(text) {
  * @returns {Object<string, Float32Array>}
  */
 function tensorsOf(tensors, data) {
+  /** @type {Object<string, Float32Array>} */
   const found = {};
   let first = 0;
   for (const size of [2, 4]) {
     const group = tensors.filter((each) => each.bytes === size);
     const counts = group.map((each) => each.shape.reduce((product, length) => product * length, 1));
-    const total = counts.reduce((sum, count) => sum + count, 0), joined = new Uint8Array(total * size);
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    const joined = new Uint8Array(total * size);
     for (let plane = 0; plane < size; plane++) {
       const from = first + plane * total;
       for (let i = 0; i < total; i++) joined[i * size + plane] = data[from + i];
@@ -255,7 +279,9 @@ const POWERS = Float64Array.from({ length: 31 }, (_, exponent) => 2 ** (exponent
 function halfToSingle(halves) {
   const numbers = new Float32Array(halves.length);
   for (let i = 0; i < halves.length; i++) {
-    const bits = halves[i], exponent = (bits >> 10) & 31, fraction = bits & 1023;
+    const bits = halves[i];
+    const exponent = (bits >> 10) & 31;
+    const fraction = bits & 1023;
     const size = exponent ? (1024 + fraction) * POWERS[exponent] : fraction * 2 ** -24;
     numbers[i] = bits & 0x8000 ? -size : size;
   }

@@ -20,7 +20,11 @@ const ACTIONS = {
   compare: (experiment) => {
     const found = translator.compare(experiment);
     const { original } = found;
-    return { ...found, changed: found.changed === original ? null : written(found.changed), original: written(original) };
+    return {
+      ...found,
+      changed: found.changed === original ? null : written(found.changed),
+      original: written(original),
+    };
   },
   encode: (text) => translator.reader.encode(text),
   force: ([step, text]) => translator.forcedWord(step, text),
