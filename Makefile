@@ -13,7 +13,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help run test-quick test test-all test-cpus test-avx2 test-emulated test-wheel check check-static lint format \
-	types contract claims bench soak fuzz screenshot learn-picture train-picture curve lock wheel clean
+	types contract javascript claims bench soak fuzz screenshot learn-picture train-picture curve lock wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
@@ -89,7 +89,7 @@ test-wheel: wheel ## Install the wheel without extras into an empty environment 
 
 check: check-static test-all ## Check lint, formatting, types and import contract, then run all tests
 
-check-static: lint format types contract ## Run the static checks: all of `check` except the tests
+check-static: lint format types contract javascript ## Run the static checks: all of `check` except the tests
 
 lint: $(VENV)/.ready-dev
 	$(RUN) -m ruff check
@@ -102,6 +102,9 @@ types: $(VENV)/.ready-dev
 
 contract: $(VENV)/.ready-dev
 	$(VENV)/bin/lint-imports
+
+javascript: ## Check the scripts of pages with ESLint, Prettier and TypeScript, if npm is installed
+	@tools/javascript/check.sh
 
 claims: $(VENV)/.ready-dev ## Check what texts claim about the bundled model
 	$(RUN) -m tools.claims
@@ -128,7 +131,7 @@ lock: $(VENV)/.ready-dev ## Resolve pyproject.toml into constraints.txt and cons
 	$(LOCK) --extra dev --group build --constraint constraints.txt --output-file constraints-dev.txt
 
 clean: ## Remove builds and caches, but not .venv
-	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf build dist tools/javascript/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- set-up: once, and again when the pins change ----------------------------------------------------------------------
