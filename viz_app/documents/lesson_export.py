@@ -144,7 +144,7 @@ def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageSc
         state.settings.label_mode,
         state.selection.pinned,
         state.selection.pointer,
-        " ".join(filter(None, (answer.because if answer is not None else "", scene.answer))),
+        _answer(scene, computed),
         answer.choices if answer is not None else (),
         answer.right if answer is not None else 0,
         _part(scene, computed, model).content if reason else None,

@@ -75,7 +75,7 @@ def save_page(content: PageContent, target: Path) -> None:
 def page_html(content: PageContent) -> str:
     """The page as text."""
     title = f"Attention · {content.translation.source_text}"
-    return _page(title, f'<section class="scene">\n{_maps_html(content)}\n</section>')
+    return _page(title, f'<section class="scene">\n{maps_html(content)}\n</section>')
 
 
 def data_text(content: PageContent) -> str:
@@ -90,12 +90,13 @@ def _page(title: str, body: str) -> str:
         "STYLE": palette_style() + part("page.css"),
         "BODY": body,
         "COLORS": json_in_page(cell_colors()),
-        "SCRIPT": page_script(MODULES, ("showPage",)),
+        "SCRIPT": page_script(MODULES, ("showRecordedMaps",)),
     }
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], part("page.html"))
 
 
-def _maps_html(content: PageContent) -> str:
+def maps_html(content: PageContent) -> str:
+    """Recorded maps within a page, as `RecordedScene` of `recorded.js` reads them."""
     return re.sub("@DATA@", lambda _: data_text(content), part("scene.html"))
 
 
@@ -228,4 +229,4 @@ def _scene_html(number: int, scene: ScenePart) -> str:
     question = f"<p><strong>{question}</strong></p>\n" if question else ""
     answer = f"<details><summary>Show the answer</summary><p>{answer}</p></details>\n" if answer else ""
     words = f"<h2>{number}. {title}</h2>\n<p>{text}</p>\n{question}{answer}"
-    return f'<section class="scene of-lesson">\n{words}{_maps_html(scene.content)}\n</section>'
+    return f'<section class="scene of-lesson">\n{words}{maps_html(scene.content)}\n</section>'

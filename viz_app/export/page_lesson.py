@@ -1,5 +1,7 @@
 """A lesson in a page that runs its model: scenes are live, or recorded if the page cannot compute them. No Qt."""
 
+import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +10,11 @@ from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.selection import LabelMode
 from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.model.heads import Head
+from augenmerk.core.plain_text import one_line
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget
 from augenmerk.core.translation.experiment_file import Lesson, Scene, experiment_to_json
-from augenmerk.viz_app.export.html_page import PageContent
+from augenmerk.viz_app.export.html_page import PageContent, maps_html
+from augenmerk.viz_app.export.page_parts import json_in_page, part
 from augenmerk.viz_app.state.map_view import Pair, Pointer
 
 
@@ -24,7 +28,7 @@ class PageScene:
         head: the one that is chosen.
         label_mode: of the rows.
         pinned, pointer: the cell that is pinned, and the pointer at it.
-        answer: of the question; empty if there is none. With choices, it gives the reason for the right one.
+        answer: of the question; empty if there is none. With choices, it names the right one and the reason for it.
         choices: the possible answers; empty if the answer is free text.
         right: the index of the right choice.
         recorded: the maps of a scene that is not live; None if it is.
@@ -103,6 +107,13 @@ def check_model(lesson: Lesson, name: str, digest: str) -> None:
             )
 
 
-def lesson_data(title: str, scenes: Sequence[PageScene]) -> dict[str, Any]:
-    """The lesson for the page's script."""
-    return {"title": title, "scenes": [each.described() for each in scenes]}
+def lesson_html(title: str, scenes: Sequence[PageScene]) -> str:
+    """The lesson within a page, as `Lesson` of `lesson.js` reads it: its bar, its data, and its recorded maps."""
+    recorded = "\n".join(
+        f'<section class="scene" data-place="{place}" hidden>\n{maps_html(scene.recorded)}\n</section>'
+        for place, scene in enumerate(scenes)
+        if scene.recorded is not None
+    )
+    data = {"title": title, "scenes": [each.described() for each in scenes]}
+    values = {"TITLE": html.escape(one_line(title)), "RECORDED": recorded, "DATA": json_in_page(data)}
+    return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("lesson.html"))

@@ -3,7 +3,7 @@ import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, readin
 import { recordedDrawing, unpack } from "./maps.js";
 
 /** Draws every scene of the page; its button changes between light and dark. */
-export function showPage() {
+export function showRecordedMaps() {
   const tables = JSON.parse(document.querySelector("#colors").textContent), page = document.documentElement;
   page.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, tables));
@@ -77,11 +77,11 @@ class RecordedScene {
     const { chosen, data } = this, [layers, heads] = this.found.shape;
     const count = (n) => Array.from({ length: n }, (_, i) => [i, i + 1]);
     chosen.layer = Math.min(chosen.layer, layers - 1); chosen.head = Math.min(chosen.head, heads - 1);
-    fill(this.part("kind"), data.kinds.map((each, i) => [i, each.title]), chosen.kind);
-    fill(this.part("layer"), count(layers), chosen.layer); fill(this.part("head"), count(heads), chosen.head);
+    fillSelect(this.part("kind"), data.kinds.map((each, i) => [i, each.title]), chosen.kind);
+    fillSelect(this.part("layer"), count(layers), chosen.layer); fillSelect(this.part("head"), count(heads), chosen.head);
     const scales = ["kind", "layer", "head"].map((name) => [name, `the largest of the ${name}`]);
     if (data.isShare) scales.unshift(["one", "1, the same for all"]);
-    fill(this.part("scale"), scales, chosen.scale);
+    fillSelect(this.part("scale"), scales, chosen.scale);
     this.part("mode").value = chosen.mode; this.part("mode").disabled = data.kinds[chosen.kind].kind === "encoder";
     this.part("grid").replaceChildren(...data.kinds.map((each, kind) => this.kindGrid(each, kind)));
     this.draw();
@@ -161,7 +161,7 @@ class RecordedScene {
   }
 }
 
-function fill(select, entries, chosen) {
+function fillSelect(select, entries, chosen) {
   select.replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
   select.value = String(chosen);
 }
