@@ -71,14 +71,46 @@ COMMON_WORDS = {
     im ist mit nach nicht sein sich sie sind und vom von vor wie wir zu zum zur zwei über""",
     "en": """a and are at by can for from has have he his how i into is it its my near not of on or our she that the
     their them there they this three to two up we what where which while who with you your""",
+    "fr": """a au aux avec ce cette dans de deux elle elles en est et il ils je la le les mais ne nous on ont ou où par
+    pas plus pour qu'il qui sa se ses son sont sur tu un une vous à été être""",
 }
-"""Frequent words of each language that no other language here has."""
+"""Frequent words of each language. Only “a” and “on” stand in two lists, so that they decide nothing between these."""
+
+
+FUNCTION_WORDS = {
+    "de": """ab aber alle allem allen aller alles als also am an andere anderem anderen anderer anderes aneinander ans
+    anstatt auch auf aufeinander aufs aus auseinander außer außerhalb befinden befindet bei beide beiden beider beim
+    bereits bevor bin bis bist da dabei dadurch dafür dagegen daher dahin dahinter damit danach daneben dann daran
+    darauf darf darin darüber darum darunter das daß dass dasselbe davon davor dazu dazwischen dein deine deinem
+    deinen deiner dem den denen denn denselben der deren derer derselbe derselben des dessen dich die diese dieselbe
+    diesem diesen dieser dieses dir doch dort drauf drin du durch durchs dürfen durfte eben ein einander eine einem
+    einen einer eines einige einigen einiger empor entgegen entlang entweder er es etwa etwas euch euer eure fest fort
+    für fürs ganz gegen gegeneinander gegenüber gehabt gemäß gerade gewesen geworden gibt habe haben habt halt hast
+    hat hatte hätte hatten hätten her herab heran herauf heraus herbei herein herüber herum herunter hervor hier
+    hierbei hin hinab hinan hinauf hinaus hinein hinter hintereinander hinterm hinters hinüber hinunter hinweg ich ihm
+    ihn ihnen ihr ihre ihrem ihren ihrer ihres im immer in indem innerhalb ins irgendein irgendeine irgendeinem
+    irgendeinen irgendeiner ist je jede jedem jeden jeder jedes jedoch jemand jemandem jemanden jene jenem jenen jener
+    jenes jetzt kann kannst können könnt konnte könnte konnten könnten lassen lässt läßt los machen macht mag mal man
+    manche manchen mehrere mehreren mehrerer mein meine meinem meinen meiner meines mich mir mit miteinander mitsamt
+    mittels möchte möchten mögen muß muss müssen musste mussten nach nachdem neben nebeneinander noch nun nur ob
+    oberhalb obwohl oder ohne per pro rückwärts samt schon sehr sei seid seien sein seine seinem seinen seiner seines
+    seit selber selbst sich sie sind so sodass solche solchem solchen solcher solches soll sollen sollte sollten
+    sondern sowie sowohl statt trotz tun tut über überm übers um umher ums und uns unser unsere unserem unseren
+    unserer unter unterhalb unterm viele vielen vieler vom von voneinander vor vorbei vorm vorüber vorwärts während
+    wann war wäre waren wären warst wart warum was weder weg wegen weil welche welchem welchen welcher welches wem wen
+    wenige wenigen wenn wer werde werden werdet wessen wie will wir wird wirst wo wobei wodurch wofür woher wohin wohl
+    wollen wollte wollten womit woran worauf worden worin wovon wozu wurde würde wurden würden ziemlich zu zueinander
+    zum zur zurecht zurück zusammen zwar zwischen""",
+}
+"""Words that carry little meaning of their own: articles, pronouns, prepositions, conjunctions, auxiliary verbs and
+particles, but not negations. All others are content words."""
 
 
 def likely_language(words: Iterable[str], source: str) -> str:
     """The code of the language of most of the common words, if it is not `source`; otherwise empty.
 
-    Also empty if the common words of the source language are not known, because other languages share many of them.
+    Of languages with equally many, it is the first in `COMMON_WORDS`. Also empty if the common words of the source
+    language are not known, because other languages share many of them.
     """
     typed, source = {word.lower() for word in words}, two_letter_code(source)
     numbers = {code: len(typed.intersection(common.split())) for code, common in COMMON_WORDS.items()}
