@@ -5,6 +5,7 @@ Unlike a map of attention, this is an experiment: an input changes, and the outp
 Representation Erasure").
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from augenmerk.core.errors import AnalysisError
+from augenmerk.core.text.languages import FUNCTION_WORDS, two_letter_code
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     GivenTarget,
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 8
 """Number of changed sentences between two reports of progress."""
+LEAST_FACTOR = 1.5
+"""Without a word that was left out, the translation becomes at least 1.5 times as probable, and no token becomes 1.5
+times less probable. Chosen on `val`, and checked on other sentences: tests/core/analysis/test_left_out_words.py."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +179,53 @@ def translate_without_source_words(
     """
     compiled = _ChangedSources(translator, translation, None, places).compiled
     return list(translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop))
+
+
+def left_out_words(
+    translator: "Translator", translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
+) -> tuple[Word, ...]:
+    """The content words of the source that the model probably left out of its translation; see `LEAST_FACTOR`.
+
+    If no token needs a word, but the translation fits the sentence better without it, then its meaning is missing. A
+    gain is required because a word may also be needless if the sentence says the same twice.
+
+    Returns:
+        some of `source_words`; none for a given translation, text in another language than the model's, models of
+        other projects, for which the rule was not checked, or a language without known function words.
+
+    Raises:
+        TranslationStoppedError: `should_stop`, checked before each batch, returned True.
+    """
+    language, data = translator.checkpoint.codecs.source.language, translator.run_config.data
+    function_words = FUNCTION_WORDS.get(two_letter_code(language), "").split()
+    words = _words_by_place(translation)
+    places = [place for place, word in words.items() if _is_content(_spelling(word, translation), function_words)]
+    is_checked = bool(function_words) and not (data.is_imported or translation.is_given or translation.hint)
+    if not (is_checked and places) or len(words) == 1:
+        return ()
+    sources = _ChangedSources(translator, translation, None, places)
+    before, found = np.array(sources.baseline(should_stop)), []
+    scores = translator.score_many(translation, sources.compiled, should_stop=should_stop)
+    for place, after in zip(places, scores, strict=True):
+        gains = np.array(after) - before
+        if gains.sum() >= math.log(LEAST_FACTOR) and gains.min() > -math.log(LEAST_FACTOR):
+            found.append(words[place])
+    return tuple(found)
+
+
+def left_out_note(word: str) -> str:
+    """A sentence for the reader on one of `left_out_words`."""
+    return f"No word of the translation depends on “{word}”: it was probably left out."
+
+
+def _is_content(word: str, function_words: Collection[str]) -> bool:
+    return any(map(str.isalnum, word)) and word.lower() not in function_words
+
+
+def _spelling(word: Word, translation: Translation) -> str:
+    """The word in the spelling that the model reads."""
+    respelled = translation.coverage.respelled_words if translation.coverage is not None else ()
+    return next((each.read_as for each in respelled if each.start == word.start), word.text)
 
 
 class _ChangedSources:

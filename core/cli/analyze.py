@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
+from augenmerk.core.analysis.occlusion import left_out_words
 from augenmerk.core.analysis.selection import (
     DEFAULT_LABEL_MODE,
     HIDDEN_KINDS,
@@ -284,6 +285,7 @@ def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Tra
 
 def _all_numbers(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     numbers = numbers_of_sentence(translator, translation, options)
+    numbers["left_out_words"] = np.array([word.text for word in left_out_words(translator, translation)], dtype=str)
     numbers |= explanations(translator, translation, options)
     if options.source_share:
         numbers |= _source_share(translator, translation, options)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from augenmerk.core.analysis.occlusion import left_out_note, left_out_words
 from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
     Refusals,
     arriving_lines,
     options_in_use,
     print_json_lines,
+    print_note,
     print_notes,
     read_all_lines,
     read_one_line,
@@ -120,6 +122,8 @@ def _print_one(
     if given is not None:
         print_probabilities(translation, given)
     print_notes(found)
+    for word in left_out_words(translator, translation):
+        print_note(left_out_note(word.text))
     return 0
 
 
@@ -237,6 +241,7 @@ def as_dict(translator: "Translator", translation: "Translation") -> dict[str, A
         "rare_words": None if coverage is None else [asdict(word) for word in coverage.rare_words],
         "respelled_words": None if coverage is None else [asdict(word) for word in coverage.respelled_words],
         "is_unlike_training": None if coverage is None else coverage.is_unlike_training,
+        "left_out_words": [asdict(word) for word in left_out_words(translator, translation)],
         "ignored_text": translation.ignored_text,
         "notes": translation.notes,
         "seconds": translation.seconds,

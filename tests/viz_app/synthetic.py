@@ -132,6 +132,8 @@ class FakeTranslator:
         """There is none, so nothing can be explained by it."""
         raise AnalysisError("A translator of thin air has no weights. Use a real model.")
 
+    checkpoint = model
+
     @property
     def texts(self) -> list[str]:
         """The sentences of all baselines that were run."""

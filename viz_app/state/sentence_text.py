@@ -3,7 +3,7 @@
 import difflib
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeVar
@@ -104,6 +104,14 @@ def rare_spans(translation: Translation) -> dict[Span, RareWord]:
 def respelled_spans(translation: Translation) -> dict[Span, RespelledWord]:
     """Places in the typed text of words that were read in another spelling."""
     return _spans_of(translation.coverage.respelled_words, translation) if translation.coverage else {}
+
+
+def left_out_spans(result: ExperimentResult, words: Collection[Word]) -> dict[Span, Word]:
+    """Places in the typed text of some source words of the changed translation; replacements are left out."""
+    spans, original, changed = word_spans(result.original), result.original, result.changed
+    typed = dict(zip(original.source_places, original.source_words, strict=True))
+    found = ((typed.get(place), word) for place, word in zip(changed.source_places, changed.source_words, strict=True))
+    return {spans[old]: word for old, word in found if word in words and old in spans and old.text == word.text}
 
 
 def word_spans(translation: Translation) -> dict[Word, Span]:

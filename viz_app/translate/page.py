@@ -25,7 +25,7 @@ from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.widgets.labels import EmptyState
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
-from augenmerk.viz_app.worker.explaining import ChangeEffectJob
+from augenmerk.viz_app.worker.explaining import ChangeEffectJob, LeftOutWordsJob
 from augenmerk.viz_app.worker.inference import ExperimentController, Failure
 
 VEIL_OPACITY = 0.6
@@ -85,7 +85,7 @@ class TranslatePage(QWidget):
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.chips_area)
         self._veils = [Veil(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
-        self._effects = ChangeEffects(controller, sentence)
+        self._findings = SentenceFindings(controller, sentence)
         self._connect()
         self.show_message("")
 
@@ -224,27 +224,31 @@ class TranslatePage(QWidget):
         )
 
 
-class ChangeEffects:
-    """Adds to the sentence, after a switch-off, the parts of a word that increased.
+class SentenceFindings:
+    """Adds to a sentence its left-out words and, after a switch-off, the parts of a word that increased.
 
-    The word is the picked one, or else the one whose probability changed most.
+    The latter word is the picked one, or else the one whose probability changed most.
 
     Args:
         controller: asks the model.
-        sentence: shows the answer. If no word changed, it offers a part to switch off.
+        sentence: shows the answers. If no word changed, it offers a part to switch off.
     """
 
     def __init__(self, controller: ExperimentController, sentence: SentencePanel) -> None:
-        self._controller, self._sentence, self._request = controller, sentence, RequestState()
+        self._controller, self._sentence = controller, sentence
+        self._effect, self._left_out = RequestState(), RequestState()
         controller.state.result_changed.connect(self._ask)
 
     def _ask(self) -> None:
         state = self._controller.state
         result = state.current
+        if result is not None and not self._sentence.knows_left_out(result):
+            mark = partial(self._sentence.mark_left_out, result)
+            self._controller.ask(LeftOutWordsJob(result.changed), self._left_out, mark)
         if result is not None and result.experiment.scalings:
             words = [word for word in result.original.target_words if state.selection.is_picked(word)]
             job = ChangeEffectJob(result, words[0].start if words else None)
-            self._controller.ask(job, self._request, partial(self._show, result))
+            self._controller.ask(job, self._effect, partial(self._show, result))
 
     def _show(self, result: ExperimentResult, effect: ChangeEffect) -> None:
         self._sentence.original_line.setText(original_text(result, effect))

@@ -1,17 +1,18 @@
 """The sentence, its translation, the changes, and notes about them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
+from augenmerk.core.analysis.occlusion import left_out_note
 from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.translation.experiment import GivenTarget
-from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.viz_app.state.experiment_editor import redo, set_output, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import language_names, language_of, target_code, with_code
@@ -22,6 +23,7 @@ from augenmerk.viz_app.state.sentence_text import (
     edited_spans,
     ignored_span,
     left_out,
+    left_out_spans,
     new_words,
     not_shown,
     rare_spans,
@@ -97,6 +99,7 @@ class SentencePanel(QFrame):
         self._notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self._notes.label
         self._is_dense = self._is_low = False
+        self._left_out: tuple[ExperimentResult | None, Collection[Word]] = None, ()
         self.undo_before: Callable[[], object] = lambda: None
         self.rows = SentenceRows(self)
         self._show_languages()
@@ -241,7 +244,7 @@ class SentencePanel(QFrame):
         self._show_shares()
 
     def _mark_input(self) -> None:
-        """Unknown and rare words, those read in another spelling, an end left out, words removed or replaced.
+        """Unknown and rare words, those read in another spelling, removed, replaced or left out, an end left out.
 
         All in the sentence that the result is of.
         """
@@ -250,7 +253,18 @@ class SentencePanel(QFrame):
             rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
             respelled = {span: word.explanation for span, word in respelled_spans(result.original).items()}
             unknown, ignored = unknown_spans(result.original), ignored_span(result.changed)
-            self.input.marker.mark(SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result)))
+            found = left_out_spans(result, self._left_out[1] if self.knows_left_out(result) else ())
+            pale = {span: left_out_note(word.text) for span, word in found.items()}
+            self.input.marker.mark(SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result), pale))
+
+    def knows_left_out(self, result: ExperimentResult) -> bool:
+        """Whether the words that this result's translation left out are known."""
+        return self._left_out[0] is result
+
+    def mark_left_out(self, result: ExperimentResult, words: Collection[Word]) -> None:
+        """Marks source words that this result's translation left out."""
+        self._left_out = result, words
+        self._mark_input()
 
     @property
     def _has_words(self) -> bool:

@@ -42,6 +42,7 @@ class SentenceMarks:
         respelled: words that were read in another spelling, with their tool tips; underlined by paler dots if they
             are not rare.
         edited: words that the experiment removes or replaces; they are struck out. Chips name the replacements.
+        left_out: words that the translation probably left out, with their tool tips; they are pale.
     """
 
     unknown: tuple[Span, ...] = ()
@@ -49,14 +50,17 @@ class SentenceMarks:
     rare: Mapping[Span, str] = field(default_factory=dict)
     respelled: Mapping[Span, str] = field(default_factory=dict)
     edited: tuple[Span, ...] = ()
+    left_out: Mapping[Span, str] = field(default_factory=dict)
 
     @cached_property
     def tips(self) -> Mapping[Span, str]:
         """The tool tips of words."""
-        return {
+        seen = {
             span: "; ".join(each[span] for each in (self.respelled, self.rare) if span in each)
-            for span in sorted({*self.respelled, *self.rare}, key=lambda span: span.start)
+            for span in {*self.respelled, *self.rare, *self.left_out}
         }
+        tips = {span: "\n".join(filter(None, (tip, self.left_out.get(span)))) for span, tip in seen.items()}
+        return dict(sorted(tips.items(), key=lambda each: each[0].start))
 
 
 class WordMarker:
@@ -80,11 +84,16 @@ class WordMarker:
                     _marked(field, span, color("warm") if span in marks.unknown else None, dots=color(name))
                     for span, name in dots.items()
                 ),
+                *(_marked(field, span, color("muted")) for span in marks.left_out),
                 *(_marked(field, span, color("muted"), is_struck=True) for span in ignored),
                 *(_marked(field, span, color("warm"), is_struck=True) for span in marks.edited),
             ]
         )
-        terms = (("rare word", marks.rare), ("restored spelling", marks.respelled))
+        terms = (
+            ("rare word", marks.rare),
+            ("restored spelling", marks.respelled),
+            ("left-out word", marks.left_out),
+        )
         field.setProperty("terms", ", ".join(term for term, spans in terms if spans))
         field.setAccessibleDescription("; ".join(dict.fromkeys(marks.tips.values())))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from augenmerk.core.analysis.parts import ChangeEffect, Component, RowParts, WordParts
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -87,6 +87,20 @@ class ChangeEffectJob:
         from augenmerk.core.analysis.logit_attribution import effect_of_changes
 
         return effect_of_changes(translator, self.result, self.step)
+
+
+@dataclass(frozen=True)
+class LeftOutWordsJob:
+    """The source words that the model probably left out."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "details"
+
+    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[Word, ...]:
+        """See `Job.run`."""
+        from augenmerk.core.analysis.occlusion import left_out_words
+
+        return left_out_words(translator, self.translation, should_stop=should_stop)
 
 
 @dataclass(frozen=True)

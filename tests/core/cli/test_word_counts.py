@@ -8,6 +8,7 @@ import pytest
 
 from augenmerk.core.checkpoint.file import average, load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
+from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.translation.translator import Translator
 
@@ -46,6 +47,20 @@ def test_text_unlike_the_training_data_is_noted(file: Path, capsys: pytest.Captu
     assert "augenmerk: note: This looks like English. Enter a German sentence.\n" in capsys.readouterr().err
     assert main(["translate", "Ein Mann steht.", "--checkpoint", str(file)]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.heavy
+def test_left_out_words_are_noted_and_stand_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Eine Frau telefoniert heimlich mit ihrem Anwalt."
+    assert main(["translate", text, "--checkpoint", str(bundled_model_path())]) == 0
+    note = "augenmerk: note: No word of the translation depends on “anwalt”: it was probably left out.\n"
+    assert note in capsys.readouterr().err
+    assert main(["translate", text, "--json", "--checkpoint", str(bundled_model_path())]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [word["text"] for word in told["left_out_words"]] == ["heimlich", "anwalt"]
+    assert all(word in told["source_words"] for word in told["left_out_words"])
+    assert main(["analyze", text, "--checkpoint", str(bundled_model_path())]) == 0
+    assert json.loads(capsys.readouterr().out)["left_out_words"] == ["heimlich", "anwalt"]
 
 
 @pytest.mark.heavy

@@ -1,0 +1,107 @@
+"""Source words that the translation probably left out are pale, once the model has checked them."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.experiment_editor import intervene, undo
+from augenmerk.viz_app.state.sentence_text import Span
+from augenmerk.viz_app.theme import current_theme
+from augenmerk.viz_app.worker.explaining import LeftOutWordsJob
+from augenmerk.viz_app.worker.inference import OpenTranslator
+from tests.viz_app.conftest import MakeWindow, open_once
+
+SENTENCE = "Eine Frau telefoniert heimlich mit ihrem Anwalt."
+SECRETLY, LAWYER = Span(22, 30), Span(41, 47)
+TIP = "No word of the translation depends on “anwalt”: it was probably left out."
+pytestmark = pytest.mark.heavy
+
+
+def pale(window: MainWindow) -> list[Span]:
+    return sorted(window.translate_page.sentence.input.marker.marks.left_out, key=lambda span: span.start)
+
+
+def wait_until_checked(qtbot: QtBot, window: MainWindow) -> None:
+    page = window.translate_page
+    qtbot.waitUntil(
+        lambda: (
+            page.state.current is not None
+            and page.state.current.experiment == page.state.experiment
+            and page.sentence.knows_left_out(page.state.current)
+        )
+    )
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sentences that the model was asked about."""
+    found: list[str] = []
+    run: Callable[..., object] = LeftOutWordsJob.run
+
+    def recording(job: LeftOutWordsJob, *arguments: object) -> object:
+        found.append(job.translation.source_text)
+        return run(job, *arguments)
+
+    monkeypatch.setattr(LeftOutWordsJob, "run", recording)
+    return found
+
+
+def test_left_out_words_become_pale_and_say_why(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(None, sentence=SENTENCE, loader=open_once)
+    wait_until_checked(qtbot, window)
+    field = window.translate_page.sentence.input
+    assert pale(window) == [SECRETLY, LAWYER]
+    assert field.marker.marks.tips[LAWYER].splitlines()[-1] == TIP
+    assert "left-out word" in field.property("terms").split(", ")
+    assert TIP in field.accessibleDescription()
+    looks = {
+        each.cursor.selectedText(): each.format.foreground().color().name()
+        for each in field.extraSelections()
+        if each.format.hasProperty(each.format.Property.ForegroundBrush)
+    }
+    assert looks == dict.fromkeys(("heimlich", "Anwalt"), current_theme().color("muted").name())
+
+
+def test_the_picture_does_not_wait_for_them(
+    make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer to an older sentence is never shown."""
+    may_answer, run = threading.Event(), LeftOutWordsJob.run
+
+    def waiting(job: LeftOutWordsJob, translator: OpenTranslator, *others: Callable[..., object]) -> object:
+        assert may_answer.wait(30)
+        return run(job, translator, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LeftOutWordsJob, "run", waiting)
+    window = make_window(None, sentence=SENTENCE, loader=open_once)  # the translation is shown
+    assert pale(window) == []
+    window.translate_page.sentence.input.set_text("Zwei Hunde spielen im Schnee.")
+    may_answer.set()
+    wait_until_checked(qtbot, window)
+    assert window.translate_page.state.translation is not None
+    assert window.translate_page.state.translation.text.startswith("Two dogs")
+    assert pale(window) == []
+
+
+def test_they_are_computed_once_for_a_result_and_follow_edits(
+    make_window: MakeWindow, qtbot: QtBot, asked: list[str]
+) -> None:
+    window = make_window(None, sentence=SENTENCE, loader=open_once)
+    wait_until_checked(qtbot, window)
+    state = window.translate_page.state
+    state.result_changed.emit(state.shown)
+    qtbot.wait(50)
+    assert (asked, pale(window)) == ([SENTENCE], [SECRETLY, LAWYER])
+    state.submit(intervene(SourceWordRemoved(3)))
+    wait_until_checked(qtbot, window)
+    assert SECRETLY not in pale(window), "it is struck out"
+    state.submit(undo)
+    wait_until_checked(qtbot, window)
+    assert pale(window) == [SECRETLY, LAWYER]
+    state.submit(intervene(SourceWordReplaced(6, "Hund")))
+    wait_until_checked(qtbot, window)
+    assert LAWYER not in pale(window), "“Hund” stands in its place"
