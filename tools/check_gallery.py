@@ -9,7 +9,7 @@ import numpy as np
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.views.examples_menu import Example, gallery
+from augenmerk.viz_app.state.examples import Example, gallery
 
 NUM_HEADS_NAMED = 3
 

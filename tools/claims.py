@@ -45,7 +45,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
 from augenmerk.viz_app.learn.job import HeadPointsJob, NetworksOffJob
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
-from augenmerk.viz_app.views.examples_menu import gallery
+from augenmerk.viz_app.state.examples import gallery
 from tools.check_gallery import weights_of
 
 README = Path(__file__).resolve().parent.parent / "README.md"

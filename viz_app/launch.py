@@ -24,8 +24,9 @@ The window:
       --sentence TEXT                    start with this sentence; the word app may be left out before options
       --screenshot PNG                   translate, save a picture of the window, and exit
 
-Pictures without a window:
+Pictures and pages without a window:
   augenmerk figure --text TEXT --out FILE  a map, or all heads (--grid), as PNG, SVG, PDF or one HTML page
+  augenmerk page [MODEL] --out FILE        a model as one HTML page that runs it in a browser
   augenmerk charts RUN --out FILE          of a training: charts (PNG, SVG, PDF), metrics (CSV), film (GIF, MP4)
 
 Command-line commands:
@@ -66,6 +67,10 @@ def run_command(arguments: list[str]) -> int:
         from augenmerk.viz_app.export.figure_command import main as draw
 
         return draw(arguments[1:])
+    if arguments[0] == "page":
+        from augenmerk.viz_app.export.page_command import main as write_page
+
+        return write_page(arguments[1:])
     if arguments[0] == "charts":
         from augenmerk.viz_app.train.charts_command import main as draw_charts
 

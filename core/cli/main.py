@@ -23,7 +23,7 @@ COMMANDS = {
     "import": "import a model of Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6 or The Annotated Transformer",
 }
 """The help of each command. Each is a module of this package. Only the requested one is imported: some take seconds."""
-WINDOW_COMMANDS = ("app", "figure", "charts")
+WINDOW_COMMANDS = ("app", "figure", "page", "charts")
 """Commands that draw, run by `augenmerk.viz_app.launch`."""
 _OWN_OPTIONS = ("-h", "--help", "--version")
 

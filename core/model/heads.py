@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from augenmerk.core.config import ModelConfig
+from augenmerk.core.text.phrases import phrase
 
 AttentionKind = Literal["encoder", "decoder", "cross"]
 ATTENTION_KINDS: tuple[AttentionKind, ...] = ("encoder", "decoder", "cross")
@@ -41,7 +42,7 @@ class Head:
     @property
     def short_name(self) -> str:
         """“cross 2·5”: layer 2, head 5."""
-        return f"{self.kind} {self.layer + 1}·{self.head + 1}"
+        return phrase("change_head", kind=self.kind, layer=self.layer + 1, head=self.head + 1)
 
     @property
     def side(self) -> Side:
@@ -75,10 +76,10 @@ class HeadGroup:
         if self.layer is not None and self.head is not None:
             return Head(self.kind, self.layer, self.head).short_name
         if self.layer is not None:
-            return f"{self.kind} layer {self.layer + 1}"
+            return phrase("change_layer", kind=self.kind, layer=self.layer + 1)
         if self.head is not None:
-            return f"{self.kind} head {self.head + 1} in all layers"
-        return f"all {KIND_TITLES[self.kind].lower()}"
+            return phrase("change_column", kind=self.kind, head=self.head + 1)
+        return phrase("change_all", kind=KIND_TITLES[self.kind].lower())
 
     @property
     def title(self) -> str:
@@ -113,7 +114,7 @@ class Network:
     @property
     def short_name(self) -> str:
         """“feed-forward decoder 3”."""
-        return f"feed-forward {self.side} {self.layer + 1}"
+        return phrase("change_network", side=self.side, layer=self.layer + 1)
 
 
 def heads_of(config: ModelConfig) -> tuple[Head, ...]:

@@ -36,7 +36,7 @@ MAX_PARAMETERS = 20_000_000
 BYTES_PER_PARAMETER = 2.4
 """Of a page whose weights all have 16 bits, in base64."""
 TERMS_OF_MULTI30K = "Trained on Multi30k, which is for non-commercial research and education."
-SCRIPTS = ("engine.js", "text.js", "source.js", "translator.js")
+SCRIPTS = ("phrases.js", "engine.js", "text.js", "source.js", "translator.js")
 """In the order in which they need each other."""
 
 
@@ -48,12 +48,14 @@ class PackedModel:
         description: gzip of JSON: settings, rules of text and decoding, vocabularies, counts, names of tensors.
         weights: gzip of the planes of 2-byte numbers, then of 4-byte numbers.
         num_parameters: of the model.
+        terms: its licence, in a sentence or a name; empty if unknown.
         note: a sentence on the size, if it is more than `BYTES_PER_PARAMETER`; else empty.
     """
 
     description: bytes
     weights: bytes
     num_parameters: int
+    terms: str = ""
     note: str = ""
 
     @property
@@ -86,14 +88,15 @@ def pack_model(checkpoint: Checkpoint, name: str) -> PackedModel:
     num_parameters = sum(value.numel() for value in checkpoint.weights.values())
     _check(checkpoint, num_parameters)
     tensors, weights = _packed(checkpoint.weights)
+    terms = checkpoint.origin.licence if checkpoint.origin else _terms(checkpoint.corpus)
     described = _description(checkpoint) | {
         "name": name,
-        "terms": checkpoint.origin.licence if checkpoint.origin else _terms(checkpoint.corpus),
+        "terms": terms,
         "num_parameters": num_parameters,
         "tensors": tensors,
     }
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
-    packed = PackedModel(_compressed(text.encode("utf-8")), _compressed(weights), num_parameters)
+    packed = PackedModel(_compressed(text.encode("utf-8")), _compressed(weights), num_parameters, terms)
     long = sum(each["bytes"] == 4 for each in tensors)
     if not long or packed.num_bytes <= BYTES_PER_PARAMETER * num_parameters:
         return packed

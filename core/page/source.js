@@ -1,5 +1,6 @@
 /** Typed text as the source of a model, with notes on problems: the steps of `core/translation/typed_text.py`. */
 
+import { fill } from "./phrases.js";
 import { splitAtSpaces } from "./text.js";
 
 const UNKNOWN = "<unk>";
@@ -21,11 +22,6 @@ export class TextError extends Error {}
  * @property {string} ignoredText the end of the text that did not fit
  * @property {string[]} notes
  */
-
-/** A phrase with values in place of `{name}`. */
-export function fill(phrase, values = {}) {
-  return phrase.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-}
 
 /** Encodes sources of one model. */
 export class SourceReader {

@@ -1,7 +1,8 @@
 /** From an experiment, in the form of `experiment_to_json`, to its translation: what `core/translation` does. */
 
 import { Decoder, Transformer, greedy, partName } from "./engine.js";
-import { SourceReader, TextError, fill, grouped, quoted } from "./source.js";
+import { fill } from "./phrases.js";
+import { SourceReader, TextError, grouped, quoted } from "./source.js";
 import { TextCodec } from "./text.js";
 
 /**

@@ -47,6 +47,21 @@ PHRASES: Mapping[str, str] = {
     "only_greedy": "This page only computes greedy translations.",
     "not_finite": "The model computes numbers that are infinite or undefined (NaN). Its weights, or changes to its "
     "heads, are too large. Use another copy of the model, or reset the changes.",
+    "no_part": "“{name}” in the address is no part of this model. Write off=cross:2:5 for a head, off=cross:2 "
+    "for a layer of heads, or feed-forward-off=decoder:2.",
+    # changes, as they are listed
+    "change_removed": "word {place} removed",
+    "change_replaced": "word {place} → {text}",
+    "change_off": "{part} off",
+    "change_scaled": "{part} scaled {factor}",
+    "change_temperature": "{part} temperature {temperature}",
+    "change_row": "{part} row {row} set",
+    "change_forced": "step {step}: {token}",
+    "change_head": "{kind} {layer}·{head}",
+    "change_network": "feed-forward {side} {layer}",
+    "change_all": "all {kind}",
+    "change_layer": "{kind} layer {layer}",
+    "change_column": "{kind} head {head} in all layers",
     # notes on the end of a translation
     "cut_off": "The translation was cut off after {count} tokens: the model did not end it.",
     "ended": "The translation was ended at {count} tokens, the most that this model's settings allow.",

@@ -14,6 +14,7 @@ from typing import Final, TypeVar, get_args
 
 from augenmerk.core.errors import ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.subwords import WORD_MARK
 
 DEFAULT_LENGTH_PENALTY = 1.5
@@ -103,7 +104,7 @@ class SourceWordRemoved:
         object.__setattr__(self, "place", _as_index(self.place, "place of a source word"))
 
     def __str__(self) -> str:
-        return f"word {self.place + 1} removed"
+        return phrase("change_removed", place=self.place + 1)
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class SourceWordReplaced:
             )
 
     def __str__(self) -> str:
-        return f"word {self.place + 1} → {self.text}"
+        return phrase("change_replaced", place=self.place + 1, text=self.text)
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class HeadScaled:
         object.__setattr__(self, "factor", _as_factor(self.factor, self.head))
 
     def __str__(self) -> str:
-        return f"{self.head.short_name} {_scaled_by(self.factor)}"
+        return _scaled_text(self.head.short_name, self.factor)
 
     @property
     def part(self) -> Head:
@@ -172,7 +173,7 @@ class FeedForwardScaled:
         object.__setattr__(self, "factor", _as_factor(self.factor, self.network))
 
     def __str__(self) -> str:
-        return f"{self.network.short_name} {_scaled_by(self.factor)}"
+        return _scaled_text(self.network.short_name, self.factor)
 
     @property
     def part(self) -> Network:
@@ -209,7 +210,7 @@ class AttentionRow:
             )
 
     def __str__(self) -> str:
-        return f"{self.head.short_name} row {self.row + 1} set"
+        return phrase("change_row", part=self.head.short_name, row=self.row + 1)
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,7 @@ class SoftmaxTemperature:
             )
 
     def __str__(self) -> str:
-        return f"{self.head.short_name} temperature {self.temperature:g}"
+        return phrase("change_temperature", part=self.head.short_name, temperature=f"{self.temperature:g}")
 
 
 @dataclass(frozen=True)
@@ -268,7 +269,7 @@ class ForcedToken:
             raise ExperimentError("The forced token is empty. Name a token of the target vocabulary.")
 
     def __str__(self) -> str:
-        return f"step {self.step + 1}: {self.token.replace(WORD_MARK, '') or self.token}"
+        return phrase("change_forced", step=self.step + 1, token=self.token.replace(WORD_MARK, "") or self.token)
 
 
 Intervention = (
@@ -335,7 +336,7 @@ def in_groups(
         rest = tuple(each for each in members if each in left)
         is_complete = len(members) == sum(head in group for head in heads) > 1
         if rest and is_complete and len({each.factor for each in members}) == 1:
-            found[site_of(rest[0])] = (f"{group} {_scaled_by(members[0].factor)}", rest)
+            found[site_of(rest[0])] = (_scaled_text(str(group), members[0].factor), rest)
             left = [each for each in left if each not in rest]
     found |= {site_of(each): (str(each), (each,)) for each in left}
     return tuple(found[site] for site in sorted(found))
@@ -526,8 +527,8 @@ def _as_factor(factor: float, part: Head | Network) -> float:
     return factor
 
 
-def _scaled_by(factor: float) -> str:
-    return "off" if factor == 0 else f"scaled {factor:g}"
+def _scaled_text(part: str, factor: float) -> str:
+    return phrase("change_scaled" if factor else "change_off", part=part, factor=f"{factor:g}")
 
 
 def _as_index(index: int, name: str) -> int:

@@ -7,12 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-import augenmerk.viz_app.views.examples_menu
+import augenmerk.viz_app.state.examples
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Beam, Experiment
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.examples import Example, GalleryError, gallery
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.examples_menu import Example, GalleryError, GalleryPopup, cell_of, gallery
+from augenmerk.viz_app.views.examples_menu import GalleryPopup, cell_of
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
 from tools.check_gallery import weights_of
@@ -53,7 +54,7 @@ def test_a_wider_beam_finds_what_the_last_example_says(bundled_translator: Trans
 def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.views.examples_menu, "resource_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(augenmerk.viz_app.state.examples, "resource_path", lambda name: tmp_path / name)
     assert gallery() == ()
     for broken in ("example = 3", "[[example]]\ntext = 'a'", "no toml", "[[example]]\nhead = 'cross'\n"):
         (tmp_path / "gallery.toml").write_text(broken, encoding="utf-8")

@@ -1,21 +1,16 @@
-"""Example sentences: the button that offers them, and the gallery, by topic."""
+"""Example sentences: the button that offers them, and the gallery as a list by topic."""
 
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
-from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QToolButton, QWidget
 
-from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network
-from augenmerk.core.resources import example_sentences, resource_path
-from augenmerk.core.translation.experiment import Experiment, FeedForwardScaled
+from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.state.examples import Example, copy_examples, gallery
 from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import language_names
@@ -33,82 +28,6 @@ GALLERY_OF_ANOTHER_MODEL = "The gallery describes the bundled model. Open it to 
 EXAMPLES_LANGUAGE = "German"
 WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16
 """`BESIDE`: the width of the frame and a scroll bar."""
-
-
-class GalleryError(AugenmerkError):
-    """`resources/gallery.toml` is not in its form."""
-
-
-@dataclass(frozen=True)
-class Example:
-    """A sentence that shows something in the bundled model.
-
-    Attributes:
-        group: its topic.
-        text: the sentence.
-        see: a hint in one line.
-        head: the head to look at.
-        target, source: a word of the translation and one of the sentence, the cell of which is pinned.
-        is_failure: whether the translation is wrong.
-        off: a feed-forward network that is switched off, or None.
-    """
-
-    group: str
-    text: str
-    see: str
-    head: Head
-    target: str
-    source: str
-    is_failure: bool = False
-    off: Network | None = None
-
-    @property
-    def experiment(self) -> Experiment:
-        """The sentence, with the network switched off."""
-        return Experiment(self.text, interventions=() if self.off is None else (FeedForwardScaled(self.off),))
-
-
-def gallery() -> tuple[Example, ...]:
-    """The examples of `resources/gallery.toml`; none if the file is missing.
-
-    Raises:
-        GalleryError: the file is not in its form.
-    """
-    path = resource_path("gallery.toml")
-    try:
-        return _read_gallery(path, path.stat().st_mtime_ns)
-    except OSError:
-        return ()
-
-
-@lru_cache(maxsize=1)
-def _read_gallery(path: Path, _: int) -> tuple[Example, ...]:
-    """The examples of a file; cached until the file changes, as each sentence reads them."""
-    try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
-        return tuple(
-            Example(**{**entry, "head": _head(entry["head"]), "off": _network(entry.get("off"))}) for entry in entries
-        )
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise GalleryError(f"{path}: it cannot be read: {error}. Restore the file.") from error
-
-
-def _head(name: str) -> Head:
-    kind, layer, head = name.split(":")
-    return Head(next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1)
-
-
-def _network(name: str | None) -> Network | None:
-    if name is None:
-        return None
-    side, layer = name.split(":")
-    return Network(next(known for known in SIDES if known == side), int(layer) - 1)
-
-
-def copy_examples(num_symbols: int) -> tuple[str, ...]:
-    """Sequences for a model of the copy task, which knows the symbols 1 to `num_symbols` and begins with 1."""
-    patterns = (range(2, 11), (9, 2, 8, 3, 7, 4, 6, 5, 10), (7, 7, 3, 3, 5, 5, 2, 2, 4))
-    return tuple(" ".join(["1", *(str((each - 1) % num_symbols + 1) for each in row)]) for row in patterns)
 
 
 class GalleryPopup(QFrame):

@@ -22,13 +22,14 @@ from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.presentation import caption
+from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.translate.quick_tour import QuickTour
-from augenmerk.viz_app.views.examples_menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup, gallery
+from augenmerk.viz_app.views.examples_menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup
 from tests.core.interop.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow, open_once
 

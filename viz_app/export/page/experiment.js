@@ -1,0 +1,288 @@
+/**
+ * Experiments as a page changes them: what `core/translation/experiment.py` and `state/experiment_editor.py` do. All
+ * counting starts at 0; texts for people count from 1.
+ */
+import { fill } from "../../../core/page/phrases.js";
+
+/**
+ * @typedef {{kind: string, layer: number, head: number}} Head
+ * @typedef {{side: string, layer: number}} Network
+ * @typedef {Object} Intervention `type` and fields, as in files of experiments
+ * @typedef {{source_text: string, output: Object, interventions: Intervention[]}} Experiment
+ *
+ * @typedef {Object} Kind The heads of one kind of attention.
+ * @property {string} kind
+ * @property {string} title
+ * @property {string} name
+ * @property {string} direction
+ * @property {string} side the stack that they belong to
+ * @property {number} layers
+ * @property {number} heads of each layer
+ */
+
+const GREEDY = { type: "greedy" };
+const KINDS = ["encoder", "decoder", "cross"];
+const GENERAL = ["head_scaled", "feed_forward_scaled", "softmax_temperature"];
+const MAX_REMEMBERED = 200;
+
+/** The sentence with nothing changed. @returns {Experiment} */
+export function plain(text) {
+  return { source_text: text, output: GREEDY, interventions: [] };
+}
+
+/** The place that an intervention changes; two with the same site exclude each other. */
+function siteOf(each) {
+  const ofHead = () => [KINDS.indexOf(each.head.kind), each.head.layer, each.head.head];
+  switch (each.type) {
+    case "head_scaled":
+      return [1, ...ofHead()];
+    case "feed_forward_scaled":
+      return [2, KINDS.indexOf(each.network.side), each.network.layer];
+    case "softmax_temperature":
+      return [3, ...ofHead()];
+    case "attention_row":
+      return [4, ...ofHead(), each.row];
+    case "forced_token":
+      return [6, each.step];
+    default:
+      return [0, each.place];
+  }
+}
+
+function bySite(a, b) {
+  const [first, second] = [siteOf(a), siteOf(b)];
+  const place = first.findIndex((number, index) => number !== second[index]);
+  return place < 0 ? 0 : first[place] - second[place];
+}
+
+/** Whether rows over the source lose their meaning with this change: it has other tokens then. */
+const editsSource = (each) => each.type.startsWith("source_word_");
+const isOverSource = (each) => each.type === "attention_row" && each.head.kind !== "decoder";
+
+/** The experiment with these changes, which replace those of the same things. @returns {Experiment} */
+export function intervene(experiment, ...added) {
+  const sites = new Set(added.map((each) => String(siteOf(each))));
+  const kept = experiment.interventions.filter((each) => !sites.has(String(siteOf(each))));
+  return withChanges(experiment, [...kept, ...added]);
+}
+
+/** @returns {Experiment} */
+export function without(experiment, removed) {
+  return withChanges(experiment, experiment.interventions.filter((each) => !removed.includes(each)));
+}
+
+function withChanges(experiment, interventions) {
+  const before = experiment.interventions.filter(editsSource), after = interventions.filter(editsSource);
+  const isSameSource = before.length === after.length && before.every((each) => after.includes(each));
+  const kept = isSameSource ? interventions : interventions.filter((each) => !isOverSource(each));
+  return { ...experiment, interventions: [...kept].sort(bySite) };
+}
+
+/** Another sentence: only changes to heads and networks fit it. @returns {Experiment} */
+export function edited(experiment, text) {
+  const kept = experiment.interventions.filter((each) => GENERAL.includes(each.type));
+  return { ...plain(text), interventions: kept };
+}
+
+/** Scales a head or network; a factor of 1 removes the change. @param {Head | Network} part */
+export function scaling(part, factor) {
+  return "kind" in part ? { type: "head_scaled", head: part, factor } : { type: "feed_forward_scaled", network: part, factor };
+}
+
+const partOf = (each) => (each.type === "head_scaled" ? each.head : each.type === "feed_forward_scaled" ? each.network : null);
+const isSamePart = (a, b) => a.kind === b.kind && a.side === b.side && a.layer === b.layer && a.head === b.head;
+
+/** The change that scales a part, or undefined. */
+export function scalingOf(experiment, part) {
+  return experiment.interventions.find((each) => partOf(each) && isSamePart(partOf(each), part));
+}
+
+/** The factor of a head or network. */
+export function factorOf(experiment, part) {
+  return scalingOf(experiment, part)?.factor ?? 1;
+}
+
+/** The experiment with a part scaled. @returns {Experiment} */
+export function scaled(experiment, part, factor) {
+  if (factor !== 1) return intervene(experiment, scaling(part, factor));
+  return without(experiment, [scalingOf(experiment, part)]);
+}
+
+/** Switches parts off; if all of them are off or scaled, on again. @returns {Experiment} */
+export function toggled(experiment, parts) {
+  const found = parts.map((part) => scalingOf(experiment, part)).filter(Boolean);
+  if (found.length === parts.length) return without(experiment, found);
+  return intervene(experiment, ...parts.map((part) => scaling(part, 0)));
+}
+
+/** All heads, in the order of the kinds. @param {Kind[]} kinds @returns {Head[]} */
+export function headsOf(kinds) {
+  return kinds.flatMap(({ kind, layers, heads }) =>
+    Array.from({ length: layers * heads }, (_, i) => ({ kind, layer: Math.floor(i / heads), head: i % heads })),
+  );
+}
+
+/** Changes for display: texts, each with its interventions; one for a group whose heads have the same factor. */
+export class ChangeTexts {
+  /**
+   * @param {Kind[]} kinds
+   * @param {Object<string, string>} phrases of `core/text/phrases.py`
+   */
+  constructor(kinds, phrases) {
+    this.kinds = kinds;
+    this.heads = headsOf(kinds);
+    this.phrases = phrases;
+  }
+
+  /** @param {Intervention[]} interventions @returns {{text: string, interventions: Intervention[]}[]} */
+  inGroups(interventions) {
+    const found = [], all = interventions.filter((each) => each.type === "head_scaled");
+    let left = interventions;
+    for (const group of all.length ? this.groups() : []) {
+      const members = all.filter((each) => group.has(each.head)), rest = members.filter((each) => left.includes(each));
+      const count = this.heads.filter(group.has).length;
+      const isComplete = members.length === count && count > 1;
+      if (!rest.length || !isComplete || members.some((each) => each.factor !== members[0].factor)) continue;
+      found.push({ text: this.scaledText(group.text, members[0].factor), interventions: rest });
+      left = left.filter((each) => !rest.includes(each));
+    }
+    found.push(...left.map((each) => ({ text: this.text(each), interventions: [each] })));
+    return found.sort((a, b) => bySite(a.interventions[0], b.interventions[0]));
+  }
+
+  /** Kinds, then layers, then columns. */
+  groups() {
+    const count = (length) => Array.from({ length }, (_, index) => index), { kinds } = this;
+    return [
+      ...kinds.map(({ kind, title }) => ({
+        text: this.say("change_all", { kind: title.toLowerCase() }),
+        has: (each) => each.kind === kind,
+      })),
+      ...kinds.flatMap(({ kind, layers }) =>
+        count(layers).map((layer) => ({
+          text: this.say("change_layer", { kind, layer: layer + 1 }),
+          has: (each) => each.kind === kind && each.layer === layer,
+        })),
+      ),
+      ...kinds.flatMap(({ kind, heads }) =>
+        count(heads).map((head) => ({
+          text: this.say("change_column", { kind, head: head + 1 }),
+          has: (each) => each.kind === kind && each.head === head,
+        })),
+      ),
+    ];
+  }
+
+  text(each) {
+    const head = each.head && this.say("change_head", { kind: each.head.kind, layer: each.head.layer + 1, head: each.head.head + 1 });
+    switch (each.type) {
+      case "source_word_removed":
+        return this.say("change_removed", { place: each.place + 1 });
+      case "source_word_replaced":
+        return this.say("change_replaced", { place: each.place + 1, text: each.text });
+      case "head_scaled":
+        return this.scaledText(head, each.factor);
+      case "feed_forward_scaled":
+        return this.scaledText(this.say("change_network", { side: each.network.side, layer: each.network.layer + 1 }), each.factor);
+      case "softmax_temperature":
+        return this.say("change_temperature", { part: head, temperature: short(each.temperature) });
+      case "attention_row":
+        return this.say("change_row", { part: head, row: each.row + 1 });
+      default:
+        return this.say("change_forced", { step: each.step + 1, token: each.token.replaceAll("▁", "") || each.token });
+    }
+  }
+
+  scaledText(part, factor) {
+    return this.say(factor === 0 ? "change_off" : "change_scaled", { part, factor: short(factor) });
+  }
+
+  say(name, values) {
+    return fill(this.phrases[name], values);
+  }
+}
+
+/** A number of at most six digits, as Python's `g`. */
+function short(number) {
+  return String(Number(number.toPrecision(6)));
+}
+
+/** The experiment in use, and those that undo and redo lead to. */
+export class History {
+  /** @param {Experiment} experiment */
+  constructor(experiment) {
+    this.experiment = experiment;
+    this.past = [];
+    this.future = [];
+  }
+
+  push(experiment) {
+    this.past = [...this.past, this.experiment].slice(-MAX_REMEMBERED);
+    this.future = [];
+    this.experiment = experiment;
+  }
+
+  undo() {
+    if (!this.past.length) return;
+    this.future.push(this.experiment);
+    this.experiment = this.past.pop();
+  }
+
+  redo() {
+    if (!this.future.length) return;
+    this.past.push(this.experiment);
+    this.experiment = this.future.pop();
+  }
+
+  /** Drops the experiment in use, which was refused. */
+  withdraw() {
+    if (this.past.length) this.experiment = this.past.pop();
+  }
+}
+
+/** A part of an address that names no part of the model. */
+export class AddressError extends Error {}
+
+/**
+ * The experiment of an address such as `#text=Zwei Hunde.&off=cross:2:5&feed-forward-off=decoder:2`, whose parts are
+ * named as by the commands' options; null if it has no text.
+ *
+ * @param {string} hash
+ * @param {Kind[]} kinds
+ * @returns {Experiment | null}
+ */
+export function experimentOf(hash, kinds) {
+  const fields = new URLSearchParams(hash.replace(/^#/, "")), text = fields.get("text");
+  if (text === null) return null;
+  const named = (name) => fields.getAll(name).flatMap((value) => value.split(",")).filter(Boolean);
+  const parts = [
+    ...named("off").flatMap((name) => headsNamed(name, kinds)),
+    ...named("feed-forward-off").map((name) => networkNamed(name, kinds)),
+  ];
+  return intervene(plain(text), ...parts.map((part) => scaling(part, 0)));
+}
+
+function headsNamed(name, kinds) {
+  const [kind, layer = "*", head = "*", ...rest] = name.split(":");
+  const fits = (place, number) => place === "*" || place === String(number + 1);
+  const found = headsOf(kinds).filter((each) => each.kind === kind && fits(layer, each.layer) && fits(head, each.head));
+  if (!found.length || rest.length) throw new AddressError(name);
+  return found;
+}
+
+function networkNamed(name, kinds) {
+  const [side, layer] = name.split(":"), stack = kinds.find((each) => each.kind === side && each.side === side);
+  const index = Number(layer) - 1;
+  if (!stack || !Number.isInteger(index) || index < 0 || index >= stack.layers) throw new AddressError(name);
+  return { side, layer: index };
+}
+
+/** The address of an experiment: its sentence, and the parts that are off. @param {Experiment} experiment */
+export function addressOf({ source_text: text, interventions }) {
+  const off = interventions.filter((each) => each.factor === 0), fields = [["text", text]];
+  const heads = off.filter((each) => each.type === "head_scaled").map(({ head }) => `${head.kind}:${head.layer + 1}:${head.head + 1}`);
+  const networks = off.filter((each) => each.type === "feed_forward_scaled").map(({ network }) => `${network.side}:${network.layer + 1}`);
+  if (heads.length) fields.push(["off", heads.join(",")]);
+  if (networks.length) fields.push(["feed-forward-off", networks.join(",")]);
+  return `#${fields.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%3A", ":").replaceAll("%2C", ",")}`).join("&")}`;
+}

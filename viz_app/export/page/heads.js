@@ -1,0 +1,257 @@
+/** All heads as small maps, and one of them large. */
+import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
+import { button, byId, make, openDialog } from "./elements.js";
+import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
+
+const MAX_FACTOR = 2;
+const isSame = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
+
+/** The small maps by kind and layer, each group with a button that switches it off. */
+export class HeadGrid {
+  /** @param {import("./laboratory.js").Laboratory} laboratory */
+  constructor(laboratory) {
+    this.laboratory = laboratory;
+    /** @type {{head: any, element: HTMLButtonElement, canvas: HTMLCanvasElement}[]} */
+    this.maps = [];
+    /** @type {{element: HTMLButtonElement, parts: any[]}[]} */
+    this.switches = [];
+    byId("grid").replaceChildren(...laboratory.data.kinds.map((kind) => this.block(kind)));
+    byId("grid").addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  /** Draws all maps. */
+  show(table) {
+    const { laboratory } = this;
+    for (const { head, canvas } of this.maps) {
+      const drawing = laboratory.drawing(head);
+      drawing.marks = { ...drawing.marks, pinned: null, pointed: null };
+      drawSmallMap(canvas, drawing, table);
+    }
+    for (const { element, parts } of this.switches) {
+      const isOff = parts.every((part) => factorOf(laboratory.experiment, part) === 0);
+      element.setAttribute("aria-pressed", String(isOff));
+    }
+    this.showChosen();
+  }
+
+  showChosen() {
+    for (const { head, element } of this.maps) {
+      const isChosen = isSame(head, this.laboratory.head);
+      element.setAttribute("aria-pressed", String(isChosen));
+      element.tabIndex = isChosen ? 0 : -1;
+    }
+  }
+
+  block(kind) {
+    const heads = headsOf([kind]), rows = [];
+    for (let layer = 0; layer < kind.layers; layer++) {
+      const members = heads.filter((each) => each.layer === layer), network = { side: kind.side, layer };
+      const hasNetwork = kind.kind !== "cross";
+      rows.push(
+        this.groupSwitch(`layer ${layer + 1}`, `all heads of ${kind.title.toLowerCase()} layer ${layer + 1}`, members),
+        ...members.map((head) => this.smallMap(kind, head)),
+        hasNetwork ? this.networkButton(network) : make("span"),
+      );
+    }
+    const title = make("h3", {}, kind.name, " ", make("small", {}, kind.direction));
+    const heading = make("div", { className: "kind" }, title, this.groupSwitch("all", `all heads of ${kind.title.toLowerCase()}`, heads));
+    return make("section", { "aria-label": kind.title, style: `--heads: ${kind.heads}` }, heading, make("div", { className: "heads" }, ...rows));
+  }
+
+  smallMap(kind, head) {
+    const canvas = make("canvas", { "aria-hidden": true });
+    const name = `${kind.title} · layer ${head.layer + 1} · head ${head.head + 1}`;
+    const element = make("button", { type: "button", className: "head", title: name, "aria-label": name }, canvas);
+    element.addEventListener("click", () => this.laboratory.look({ head }));
+    this.maps.push({ head, element, canvas });
+    return element;
+  }
+
+  groupSwitch(text, name, parts) {
+    const { laboratory } = this, label = `Switch ${name} off`;
+    const act = () => laboratory.show(toggled(laboratory.experiment, parts));
+    const element = button(text, act, { className: "switch", title: label, "aria-label": label, "aria-pressed": false });
+    this.switches.push({ element, parts });
+    return element;
+  }
+
+  networkButton(network) {
+    const name = `Feed-forward network of ${network.side} layer ${network.layer + 1}`;
+    const act = () => openDialog(name, new FactorControl(this.laboratory, () => network).element);
+    const element = button("FFN", act, { className: "switch", title: `${name}: switch off or scale`, "aria-label": name, "aria-haspopup": "dialog", "aria-pressed": false });
+    this.switches.push({ element, parts: [network] });
+    return element;
+  }
+
+  /** Arrow keys choose the next head. */
+  onKey(event) {
+    const here = this.maps.findIndex(({ element }) => element === event.target);
+    if (here < 0) return;
+    const { head } = this.maps[here], { heads } = this.laboratory.data.kinds.find((each) => each.kind === head.kind);
+    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: heads, ArrowUp: -heads };
+    const next = this.maps[here + (steps[event.key] ?? 0)];
+    if (!(event.key in steps) || !next) return;
+    event.preventDefault();
+    this.laboratory.look({ head: next.head });
+    next.element.focus();
+  }
+}
+
+/** Switches a part off or scales it. */
+class FactorControl {
+  /**
+   * @param {import("./laboratory.js").Laboratory} laboratory
+   * @param {() => any} partOf returns the head or network
+   */
+  constructor(laboratory, partOf) {
+    this.laboratory = laboratory;
+    this.partOf = partOf;
+    this.toggle = button("", () => laboratory.show(toggled(laboratory.experiment, [this.partOf()])));
+    this.slider = make("input", { type: "range", min: 0, max: MAX_FACTOR, step: 0.1, "aria-label": "Factor of its output" });
+    this.value = make("output");
+    this.slider.addEventListener("input", () => this.name(Number(this.slider.value)));
+    this.slider.addEventListener("change", () => laboratory.show(scaled(laboratory.experiment, this.partOf(), Number(this.slider.value))));
+    this.element = make("div", { className: "factor" }, this.toggle, make("label", {}, "output × ", this.slider, this.value));
+    this.show();
+    laboratory.addEventListener("busy", () => this.show());
+  }
+
+  show() {
+    const factor = factorOf(this.laboratory.experiment, this.partOf());
+    this.toggle.textContent = factor === 1 ? "Switch off" : "Switch on";
+    this.slider.value = String(factor);
+    this.name(factor);
+  }
+
+  name(factor) {
+    this.value.textContent = factor === 0 ? "off" : String(factor);
+  }
+}
+
+/** The head in view, as a large map that the user reads and changes. */
+export class LargeMap {
+  /** @param {import("./laboratory.js").Laboratory} laboratory */
+  constructor(laboratory) {
+    this.laboratory = laboratory;
+    /** @type {import("./drawing.js").Drawing | null} */
+    this.drawing = null;
+    /** @type {import("./drawing.js").Layout | null} */
+    this.layout = null;
+    /** @type {[number, number] | null} the cell under the mouse */
+    this.at = null;
+    /** @type {[number, number] | null} the cell from which a drag began */
+    this.from = null;
+    /** @type {ColorTable | null} */
+    this.table = null;
+    this.canvas = byId("map");
+    this.factor = new FactorControl(laboratory, () => laboratory.head);
+    byId("factor").replaceChildren(this.factor.element);
+    this.listen();
+  }
+
+  listen() {
+    const { canvas, laboratory } = this;
+    canvas.addEventListener("pointermove", (event) => {
+      const at = this.cellOf(event);
+      if (String(at) === String(this.at)) return;
+      this.at = at;
+      this.draw();
+    });
+    canvas.addEventListener("pointerleave", () => {
+      this.at = this.from = null;
+      this.draw();
+    });
+    canvas.addEventListener("pointerdown", (event) => {
+      this.from = this.cellOf(event);
+    });
+    canvas.addEventListener("pointerup", (event) => this.onRelease(this.cellOf(event)));
+    canvas.addEventListener("keydown", (event) => this.onKey(event));
+    byId("mode").addEventListener("change", () => laboratory.look({ mode: byId("mode").value }));
+    byId("move").addEventListener("click", () => laboratory.moveRow(...laboratory.pinned));
+    byId("restore").addEventListener("click", () => laboratory.restoreRow(laboratory.pinned[0]));
+    byId("values").addEventListener("toggle", () => this.showTable());
+    new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
+  }
+
+  /** Draws the head in view. */
+  show(table) {
+    const { laboratory } = this, { head, data } = laboratory;
+    this.table = table;
+    this.drawing = laboratory.drawing(head);
+    this.factor.show();
+    byId("map-title").textContent = this.title = `${data.kinds.find((each) => each.kind === head.kind).title} · layer ${head.layer + 1} · head ${head.head + 1}`;
+    byId("mode").value = laboratory.mode;
+    byId("mode").disabled = head.kind === "encoder";
+    byId("off-note").hidden = !this.drawing.marks.isOff;
+    this.draw();
+    this.showTable();
+  }
+
+  draw() {
+    const { drawing, canvas, table, laboratory } = this;
+    if (!drawing) return;
+    const pinned = laboratory.pinned ?? this.at, marks = { ...drawing.marks, pinned };
+    const room = { width: canvas.parentElement.clientWidth, height: Math.max(320, window.innerHeight - 260) };
+    this.layout = drawMap(canvas, { ...drawing, marks }, table, room);
+    const [least, most] = drawScale(byId("bar"), drawing, table);
+    byId("least").textContent = least;
+    byId("most").textContent = most;
+    canvas.setAttribute("aria-label", `${this.title}: rows are ${drawing.rowsAre}s, columns ${drawing.columnsAre}s`);
+    const text = pinned ? reading(drawing, pinned) : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";
+    if (byId("reading").textContent !== text) byId("reading").textContent = text;
+    this.showTools();
+  }
+
+  /** The buttons for the row of the pinned cell. */
+  showTools() {
+    const { drawing, laboratory } = this, { pinned } = laboratory, move = byId("move"), restore = byId("restore");
+    const canMove = pinned !== null && pinned[1] < laboratory.numSeen(pinned[0]);
+    move.hidden = !canMove;
+    restore.hidden = pinned === null || !laboratory.rowChange(pinned[0]);
+    if (canMove) move.textContent = `Give “${drawing.columnLabels[pinned[1]]}” all the weight of row “${drawing.rowLabels[pinned[0]]}”`;
+  }
+
+  /** The weights as a table, while it is open. */
+  showTable() {
+    const details = byId("values"), { drawing } = this;
+    if (!details.open || !drawing) return;
+    const columns = drawing.columnLabels.length;
+    const head = make("tr", {}, make("td"), ...drawing.columnLabels.map((label) => make("th", { scope: "col" }, label)));
+    const rows = drawing.rowLabels.map((label, row) => {
+      const cells = Array.from(drawing.values.slice(row * columns, (row + 1) * columns), (value) => make("td", {}, value.toFixed(2)));
+      return make("tr", {}, make("th", { scope: "row" }, label), ...cells);
+    });
+    byId("table").replaceChildren(make("caption", {}, this.title), make("thead", {}, head), make("tbody", {}, ...rows));
+  }
+
+  cellOf(event) {
+    return this.layout && this.drawing ? cellAt(this.canvas, this.layout, this.drawing, event.clientX, event.clientY) : null;
+  }
+
+  /** A click pins a cell; a drag along a row moves its attention. */
+  onRelease(cell) {
+    const { laboratory, from } = this;
+    this.from = null;
+    if (!cell || !from) return;
+    const isDrag = from[0] === cell[0] && from[1] !== cell[1];
+    if (isDrag && cell[1] < laboratory.numSeen(cell[0])) laboratory.moveRow(...cell);
+    else laboratory.look({ pinned: String(cell) === String(laboratory.pinned) ? null : cell });
+  }
+
+  onKey(event) {
+    const { laboratory, drawing } = this;
+    if (!drawing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const cell = cellByKey(drawing, laboratory.pinned, event.key), key = event.key.toLowerCase();
+    if (cell) laboratory.look({ pinned: cell });
+    else if (key === "escape") laboratory.look({ pinned: null });
+    else if (key === "m" && !byId("move").hidden) laboratory.moveRow(...laboratory.pinned);
+    else if (key === "o") this.factor.toggle.click();
+    else return;
+    event.preventDefault();
+  }
+}
+
+/** The colours of cells of a theme. */
+export function tableOf(colors, theme) {
+  return new ColorTable(colors[theme], false);
+}

@@ -1,0 +1,174 @@
+/** What the page shows: an experiment with undo, its result, and the head and cell in view. It draws nothing. */
+import { Refusal } from "./client.js";
+import { ChangeTexts, History, edited, intervene, plain, without } from "./experiment.js";
+import { newPlaces } from "./sentence.js";
+
+/**
+ * @typedef {import("./experiment.js").Experiment} Experiment
+ * @typedef {import("./experiment.js").Head} Head
+ * @typedef {import("../../../core/page/translator.js").Translation} Translation
+ * @typedef {import("./drawing.js").Drawing} Drawing
+ *
+ * @typedef {Object} Result
+ * @property {Experiment} experiment
+ * @property {Translation} changed
+ * @property {Translation} original
+ * @property {number[]} originalLogProbabilities under the changes
+ */
+
+/** The state of the page. Views are told of changes: "result", "view" (head, cell, names of rows), "busy", "problem". */
+export class Laboratory extends EventTarget {
+  /**
+   * @param {any} data of the page, as `running_page.py` writes it
+   * @param {import("./client.js").Model} model
+   */
+  constructor(data, model) {
+    super();
+    this.data = data;
+    this.model = model;
+    this.texts = new ChangeTexts(data.kinds, data.phrases);
+    this.history = new History(plain(""));
+    /** @type {Result | null} */
+    this.result = null;
+    /** @type {Head} */
+    this.head = data.head;
+    this.mode = "predicted";
+    /** @type {[number, number] | null} query and key */
+    this.pinned = null;
+    /** @type {[string, number | null, number | null] | null} style, row and column, for an audience */
+    this.pointed = null;
+    this.problem = "";
+    this.isBusy = false;
+  }
+
+  /** The requested experiment; that of `result` once it is computed. */
+  get experiment() {
+    return this.history.experiment;
+  }
+
+  /** Another sentence, with the changes that fit it. */
+  translate(text) {
+    return this.show(this.experiment.source_text ? edited(this.experiment, text) : plain(text));
+  }
+
+  /** Computes an experiment, which can be undone. @param {Experiment} experiment */
+  show(experiment) {
+    this.history.push(experiment);
+    return this.compute();
+  }
+
+  undo() {
+    this.history.undo();
+    return this.compute();
+  }
+
+  redo() {
+    this.history.redo();
+    return this.compute();
+  }
+
+  async compute() {
+    this.set("busy", { isBusy: true });
+    try {
+      const found = await this.model.compare(this.experiment);
+      if (found === null) return;
+      this.set("problem", { problem: "" });
+      this.keepCell(found);
+      this.set("result", { result: found });
+    } catch (error) {
+      this.refuse(error);
+    }
+    this.set("busy", { isBusy: false });
+  }
+
+  /** Reports a failure; the experiment of the result becomes the requested one again. */
+  refuse(error) {
+    if (this.result) {
+      while (this.history.past.length && this.history.experiment !== this.result.experiment) this.history.withdraw();
+    }
+    const { message } = error;
+    this.set("problem", { problem: error instanceof Refusal ? message : `The page could not compute this: ${message}` });
+  }
+
+  /** Shows another head, cell, or names of rows. @param {Object} changed `head`, `pinned`, `mode`, `pointed` */
+  look(changed) {
+    if (changed.head && changed.head.kind !== this.head.kind && !("pinned" in changed)) changed.pinned = null;
+    this.set("view", changed);
+  }
+
+  /** Sets properties, and reports it. */
+  set(event, changed) {
+    Object.assign(this, changed);
+    this.dispatchEvent(new Event(event));
+  }
+
+  /** A pinned cell that the new maps lack is let go. @param {Result} found */
+  keepCell(found) {
+    const [, , rows, columns] = found.changed.attention[this.head.kind].shape;
+    if (this.pinned && (this.pinned[0] >= rows || this.pinned[1] >= columns)) this.pinned = null;
+    if (this.result?.experiment.source_text !== found.experiment.source_text) this.pinned = null;
+  }
+
+  /** The map of a head of the changed translation. @param {Head} head @returns {Drawing} */
+  drawing({ kind, layer, head }) {
+    const { changed, original, experiment } = /** @type {Result} */ (this.result);
+    const { shape, values } = changed.attention[kind], [, heads, rows, columns] = shape, size = rows * columns;
+    const first = (layer * heads + head) * size, isOf = (each) => each?.kind === kind && each.layer === layer && each.head === head;
+    const axes = this.axes(changed, kind), before = this.axes(original, kind);
+    const bands = (indices, isRow) => Array.from(indices, (index) => ({ index, isRow }));
+    const ofHead = experiment.interventions.filter((each) => isOf(each.head));
+    const forced = kind === "encoder" ? [] : experiment.interventions.filter((each) => each.type === "forced_token");
+    const shift = this.mode === "read" ? 1 : 0, isShown = isOf(this.head);
+    return {
+      values: values.subarray(first, first + size),
+      rowLabels: axes.rows,
+      columnLabels: axes.columns,
+      rowsAre: axes.rowsAre,
+      columnsAre: axes.columnsAre,
+      top: 1,
+      isSigned: false,
+      marks: {
+        isOff: ofHead.some((each) => each.type === "head_scaled" && each.factor === 0),
+        set: bands(ofHead.filter((each) => each.type === "attention_row" && each.row < rows).map((each) => each.row), true),
+        forced: bands(forced.map((each) => each.step + shift).filter((row) => row < rows), true),
+        changed: [...bands(newPlaces(before.rows, axes.rows), true), ...bands(newPlaces(before.columns, axes.columns), false)],
+        pinned: isShown ? this.pinned : null,
+        pointed: isShown ? this.pointed : null,
+      },
+    };
+  }
+
+  /** Labels of the rows and columns of a kind of map, and their meaning. @param {Translation} translation */
+  axes({ sourceTokens, readTokens, predictedTokens }, kind) {
+    const source = { columns: sourceTokens, columnsAre: "source token" };
+    if (kind === "encoder") return { rows: sourceTokens, rowsAre: "source token", ...source };
+    const isRead = this.mode === "read";
+    const target = { rows: isRead ? readTokens : predictedTokens, rowsAre: isRead ? "token read" : "token predicted" };
+    return { ...target, ...(kind === "cross" ? source : { columns: readTokens, columnsAre: "token read" }) };
+  }
+
+  /** The number of keys that a query of the head in view sees. */
+  numSeen(row) {
+    const [, , , columns] = /** @type {Result} */ (this.result).changed.attention[this.head.kind].shape;
+    return this.head.kind === "decoder" ? row + 1 : columns;
+  }
+
+  /** Gives all weight of a row of the head in view to one key that its query sees. */
+  moveRow(row, key) {
+    const weights = Array.from({ length: this.numSeen(row) }, (_, place) => Number(place === key));
+    this.look({ pinned: [row, key] });
+    return this.show(intervene(this.experiment, { type: "attention_row", head: this.head, row, weights }));
+  }
+
+  /** The change of a row of the head in view, or undefined. */
+  rowChange(row) {
+    const { kind, layer, head } = this.head;
+    return this.experiment.interventions.find(
+      (each) => each.type === "attention_row" && each.row === row && each.head.kind === kind && each.head.layer === layer && each.head.head === head,
+    );
+  }
+
+  restoreRow(row) {
+    return this.show(without(this.experiment, [this.rowChange(row)]));
+  }
+}

@@ -1,0 +1,136 @@
+/** The sentence as words: its translation, the original one, the source as read, and the changes to them. */
+import { askText, button, byId, closeDialog, make, openDialog } from "./elements.js";
+import { intervene, plain, without } from "./experiment.js";
+import { decimal, logProbabilityOf, newWords, percent, piecesOfTranslation, sum } from "./sentence.js";
+
+const LOW_PROBABILITY = 0.5, NUM_SHOWN = 5;
+
+/** Shows the words of the laboratory's result, and offers changes to them. */
+export class WordsView {
+  /** @param {import("./laboratory.js").Laboratory} laboratory */
+  constructor(laboratory) {
+    this.laboratory = laboratory;
+    byId("undo").addEventListener("click", () => laboratory.undo());
+    byId("redo").addEventListener("click", () => laboratory.redo());
+    byId("reset").addEventListener("click", () => laboratory.show(plain(laboratory.experiment.source_text)));
+  }
+
+  /** Shows the result. */
+  show() {
+    const { result, data } = this.laboratory;
+    this.showTranslation(result);
+    this.showOriginal(result);
+    this.showSource(result);
+    this.showChanges();
+    const unlike = result.changed.coverage?.isUnlikeTraining ? [data.unlikeTraining] : [];
+    const notes = [...result.changed.notes, ...unlike].map((note) => make("li", {}, note));
+    byId("notes").replaceChildren(...notes);
+  }
+
+  showTranslation({ changed, original }) {
+    const fresh = newWords(original, changed), { isStartGiven } = this.laboratory.data;
+    const pieces = piecesOfTranslation(changed, isStartGiven).map(({ text, word }) => {
+      if (!word) return text;
+      const probability = Math.exp(logProbabilityOf(changed, word));
+      return button(text, () => this.openWord(changed, word), {
+        className: `word${fresh.has(word) ? " new" : ""}${probability < LOW_PROBABILITY ? " unsure" : ""}`,
+        style: `--share: ${probability}`,
+        "aria-label": `${text}, probability ${percent(probability)}${fresh.has(word) ? ", new" : ""}`,
+        "aria-haspopup": "dialog",
+      });
+    });
+    byId("translation").replaceChildren(...pieces);
+  }
+
+  showOriginal({ changed, original, originalLogProbabilities, experiment }) {
+    const line = byId("original"), before = sum(original.logProbabilities), after = sum(originalLogProbabilities);
+    line.hidden = !experiment.interventions.length;
+    byId("facts").textContent = `log-probability ${decimal(sum(changed.logProbabilities))}`;
+    const lost = newWords(changed, original);
+    const pieces = piecesOfTranslation(original, this.laboratory.data.isStartGiven).map(({ text, word }) =>
+      word && lost.has(word) ? make("del", {}, text) : text,
+    );
+    const words = original.text === changed.text ? ["Same words as without these changes"] : ["Original: ", make("span", { lang: "en" }, ...pieces)];
+    line.replaceChildren(...words, ` · its log-probability: ${decimal(before)} → ${decimal(after)}`);
+  }
+
+  /** The words of the source as typed, with the changes to them. */
+  showSource({ original, experiment }) {
+    const { unknownSourcePositions: unknown, coverage } = original;
+    const words = original.sourceWords.map((word, index) => {
+      const place = original.sourcePlaces[index];
+      const edit = experiment.interventions.find((each) => each.place === place);
+      const notes = [...(coverage?.rareWords ?? []), ...(coverage?.respelledWords ?? [])].filter((each) => each.start === word.start);
+      const isUnknown = unknown.some((position) => position >= word.start && position < word.end);
+      const explained = notes.map((each) => each.explanation).join("; ");
+      const kinds = [notes.length && "rare", isUnknown && "unknown", edit && "new"].filter(Boolean);
+      return button("", () => this.openSourceWord(word, place, explained, edit), {
+        className: ["word", ...kinds].join(" "),
+        title: explained,
+        "aria-label": [edit ? this.laboratory.texts.text(edit) : word.text, explained].filter(Boolean).join(", "),
+        "aria-haspopup": "dialog",
+      });
+    });
+    original.sourceWords.forEach((word, index) => {
+      const edit = experiment.interventions.find((each) => each.place === original.sourcePlaces[index]);
+      if (!edit) words[index].append(word.text);
+      else words[index].append(make("del", {}, word.text), edit.text ? ` ${edit.text}` : "");
+    });
+    byId("source").replaceChildren(...words.flatMap((word) => [word, " "]));
+  }
+
+  /** The changes, each with a button that removes it. */
+  showChanges() {
+    const { laboratory } = this, { interventions } = laboratory.experiment;
+    const chips = laboratory.texts.inGroups(interventions).map(({ text, interventions: members }) =>
+      make("li", {}, button(`${text} ✕`, () => laboratory.show(without(laboratory.experiment, members)), {
+        className: "chip",
+        "aria-label": `Remove the change: ${text}`,
+      })),
+    );
+    byId("chips").replaceChildren(...chips);
+    byId("reset").hidden = !interventions.length;
+    byId("undo").disabled = !laboratory.history.past.length;
+    byId("redo").disabled = !laboratory.history.future.length;
+  }
+
+  /** The alternatives of a word of the translation. */
+  openWord(translation, word) {
+    const { laboratory } = this;
+    const steps = Array.from({ length: word.end - word.start }, (_, offset) => word.start + offset);
+    const content = steps.flatMap((step) => {
+      const chosen = translation.predictedTokens[step];
+      const rows = translation.alternatives[step].slice(0, NUM_SHOWN).map(({ token, entry, logProbability }) => {
+        const choose = () => {
+          closeDialog();
+          laboratory.show(intervene(laboratory.experiment, { type: "forced_token", step, token: entry }));
+        };
+        const name = token === chosen ? make("strong", {}, token) : button(token, choose, { className: "alternative" });
+        return make("tr", {}, make("td", {}, name), make("td", {}, percent(Math.exp(logProbability))), make("td", {}, decimal(logProbability)));
+      });
+      const heads = ["Token", "Probability", "Log-probability"].map((name) => make("th", { scope: "col" }, name));
+      const piece = steps.length > 1 ? [make("h3", {}, `Piece ${chosen}`)] : [];
+      return [...piece, make("table", { className: "alternatives" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows))];
+    });
+    const force = async (typed) => {
+      laboratory.show(intervene(laboratory.experiment, ...(await laboratory.model.forcedWord(word.start, typed))));
+    };
+    const share = percent(Math.exp(logProbabilityOf(translation, word)));
+    openDialog(`${word.text} · ${share}`, ...content, make("p", { className: "soft" }, "Choose a word to put it here instead. The model continues from it."), askText("Another word", "Put it here", force));
+  }
+
+  openSourceWord(word, place, explained, edit) {
+    const { laboratory } = this, change = (...added) => laboratory.show(intervene(laboratory.experiment, ...added));
+    const act = (name, edited) =>
+      button(name, () => {
+        closeDialog();
+        laboratory.show(edited());
+      });
+    const remove = act("Remove this word", () => intervene(laboratory.experiment, { type: "source_word_removed", place }));
+    const restore = act("Restore the word", () => without(laboratory.experiment, [edit]));
+    const replace = async (text) => change({ type: "source_word_replaced", place, text: text.trim().split(/\s+/).join(" ") });
+    const note = explained ? [make("p", { className: "soft" }, explained)] : [];
+    openDialog(word.text, ...note, askText("Another word", "Replace it", replace), make("p", {}, remove, " ", ...(edit ? [restore] : [])));
+  }
+}
+

@@ -1,0 +1,55 @@
+"""`augenmerk page`: one HTML file that runs a model in a browser. No Qt."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from augenmerk.core.cli.command import OptionParser, run_guarded
+from augenmerk.core.cli.lines import print_note
+from augenmerk.core.errors import ConfigError
+from augenmerk.core.resources import bundled_model_path, is_bundled_model
+
+SUFFIXES = (".html", ".htm")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `augenmerk page ARGUMENTS` and returns its exit status, as `core.cli.main` does."""
+    return run_guarded(lambda: run(make_parser().parse_args(arguments)))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of `augenmerk page`."""
+    parser = OptionParser(
+        prog="augenmerk page",
+        description="Write a model as one HTML file. Any current browser runs it: without an installation, a server or "
+        "a network.",
+        epilog="An address such as lab.html#text=Zwei Hunde.&off=cross:2:5 opens the page with this sentence and this "
+        "head switched off.",
+    )
+    parser.add_argument(
+        "model",
+        nargs="?",
+        type=Path,
+        metavar="MODEL",
+        help="a checkpoint (default: the bundled one)",
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a name that ends in .html")
+    parser.add_argument("--text", default="", metavar="SENTENCE", help="the sentence that the page shows first")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    """Packs the model and writes the page. Raises `AugenmerkError`."""
+    if options.out.suffix.lower() not in SUFFIXES:
+        raise ConfigError(f"--out {options.out}: choose a file name that ends in .html.")
+    from augenmerk.core.checkpoint.file import load_checkpoint
+    from augenmerk.viz_app.export.running_page import save_running_page
+    from augenmerk.viz_app.state.examples import gallery
+
+    path = options.model or bundled_model_path()
+    examples = gallery() if is_bundled_model(path) else ()
+    packed = save_running_page(load_checkpoint(path), path.stem, options.out, options.text, examples)
+    if packed.note:
+        print_note(packed.note)
+    print_note(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")
+    return 0

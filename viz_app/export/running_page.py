@@ -1,0 +1,139 @@
+"""A model as one HTML file that runs it in any current browser: no installation, no server, no network. No Qt.
+
+The page holds the packed model, the script that computes (in a worker) and the script that shows. Names, colours and
+sentences come from the descriptions that the window uses. A policy in the page forbids every request.
+"""
+
+import html
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadGroup, heads_of
+from augenmerk.core.page.packing import PackedModel, engine_script, pack_model
+from augenmerk.core.page.scripts import joined_script
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import write_text
+from augenmerk.core.text.languages import two_letter_code
+from augenmerk.core.text.phrases import PHRASES
+from augenmerk.core.translation.experiment_file import experiment_to_json
+from augenmerk.core.translation.result import Coverage
+from augenmerk.viz_app.export.page_parts import PARTS, cell_colors, json_in_page, page_script, palette_style, part
+from augenmerk.viz_app.state.examples import Example, copy_examples
+from augenmerk.viz_app.state.languages import language_names
+from augenmerk.viz_app.state.map_text import BEWARE, KIND_DIRECTIONS, KIND_NAMES, OFF_NOTE
+
+MODULES = (
+    "../../../core/page/phrases.js",
+    "drawing.js",
+    "experiment.js",
+    "sentence.js",
+    "client.js",
+    "elements.js",
+    "laboratory.js",
+    "words.js",
+    "heads.js",
+    "running.js",
+)
+"""Those of the page's script, in the order in which they need each other."""
+DEFAULT_TEXT = "Zwei Hunde spielen im Schnee."
+
+
+def save_running_page(
+    checkpoint: Checkpoint, name: str, target: Path, text: str = "", examples: Sequence[Example] = ()
+) -> PackedModel:
+    """Writes the page, and returns the model as packed.
+
+    Args:
+        checkpoint: of the model.
+        name: of the model, for people.
+        target: the file.
+        text: the sentence shown first; empty for one that suits the model.
+        examples: sentences to choose from.
+
+    Raises:
+        CheckpointError: a page cannot run this model.
+        StorageError: the file cannot be written.
+    """
+    packed = pack_model(checkpoint, name)
+    write_text(target, running_page_html(checkpoint, name, packed, text, examples))
+    return packed
+
+
+def running_page_html(
+    checkpoint: Checkpoint, name: str, packed: PackedModel, text: str = "", examples: Sequence[Example] = ()
+) -> str:
+    """The page as text; arguments as of `save_running_page`."""
+    source, target = language_names(checkpoint.run)
+    values = {
+        "TITLE": html.escape(one_line(f"Augenmerk · {name}")),
+        "STYLE": palette_style() + part("running.css"),
+        "MODEL": html.escape(f"{one_line(name)} · {packed.num_parameters:,} parameters"),
+        "TERMS": html.escape(one_line(packed.terms)),
+        "SOURCE": source.capitalize(),
+        "TARGET": target.capitalize(),
+        "MEANING": MEASURES["weight"].meaning,
+        "BEWARE": BEWARE,
+        "OFF": OFF_NOTE,
+        "DATA": json_in_page(_data(checkpoint, text, examples)),
+        "WORKER": f"{joined_script([PARTS / 'worker.js'], ['serve'])}.serve({engine_script()});",
+        "SCRIPT": page_script(MODULES, ["showPage"]),
+        **{key.upper(): value for key, value in packed.texts.items()},
+    }
+    return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("running.html"))
+
+
+def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example]) -> dict[str, Any]:
+    """The input of the page's script, JSON-ready."""
+    run, counts = checkpoint.run, checkpoint.word_counts
+    if run.is_copy_task:
+        groups = [("Sequences", [_plain(each) for each in copy_examples(run.data.copy_symbols)])]
+    else:
+        by_group = groupby(examples, key=lambda each: each.group)
+        groups = [(group, [_example(each) for each in members]) for group, members in by_group]
+    known = [member["text"] for _, members in groups for member in members]
+    return {
+        "kinds": _kinds(checkpoint),
+        "head": _head(examples[0].head if examples else Head("cross", 0, 0)),
+        "phrases": dict(PHRASES),
+        "text": one_line(text) or (known[0] if known else DEFAULT_TEXT),
+        "examples": [{"group": group, "members": members} for group, members in groups],
+        "targetLanguage": two_letter_code(run.data.target_language),
+        "isStartGiven": run.is_copy_task,
+        "unlikeTraining": Coverage((), True, counts.kind if counts is not None else "").notice,
+        "colors": cell_colors(),
+    }
+
+
+def _kinds(checkpoint: Checkpoint) -> list[dict[str, Any]]:
+    """The kinds of attention with their names and numbers of layers and heads."""
+    heads = heads_of(checkpoint.run.model)
+    return [
+        {
+            "kind": kind,
+            "title": KIND_TITLES[kind],
+            "name": KIND_NAMES[kind],
+            "direction": KIND_DIRECTIONS[kind],
+            "side": HeadGroup(kind).side,
+            "layers": 1 + max(head.layer for head in heads if head.kind == kind),
+            "heads": 1 + max(head.head for head in heads if head.kind == kind),
+        }
+        for kind in ATTENTION_KINDS
+    ]
+
+
+def _head(head: Head) -> dict[str, Any]:
+    return {"kind": head.kind, "layer": head.layer, "head": head.head}
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"text": text, "see": "", "head": None, "changes": []}
+
+
+def _example(example: Example) -> dict[str, Any]:
+    changes = experiment_to_json(example.experiment)["interventions"]
+    return _plain(example.text) | {"see": example.see, "head": _head(example.head), "changes": changes}
