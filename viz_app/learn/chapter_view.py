@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QWidget
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QToolButton, QWidget
 
 from augenmerk.viz_app.heatmap.head_grid import FOLDED, UNFOLDED
 from augenmerk.viz_app.learn.actions import ACTIONS, ChapterActions
@@ -36,6 +36,7 @@ FIGURE_HEIGHT_STACKED = 420
 SCROLL_BAR_WIDTH = 10
 TRY_SPACING = 8
 CHOICE_SPACING = 10
+RETURN_KEYS = Qt.Key.Key_Return, Qt.Key.Key_Enter
 NO_SUCH_HEAD = "the head that you click on"
 NO_SUCH_WORD = "This sentence has no such word. Type another one."
 
@@ -121,6 +122,13 @@ class PredictView(QFrame):
             self._show_verdict(NO_SUCH_WORD)
         self.question.setText(text.filled(values))
         self._allow()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return looks, as Space does on *Look*."""
+        if event.key() in RETURN_KEYS and self.look.isEnabled():
+            self._look()
+        else:
+            super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Another chapter is open: *Look* must not change its experiment."""
@@ -296,6 +304,14 @@ class ChapterText(QWidget):
         for prediction in self.predictions:
             prediction.refresh()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return presses a button, as Space does."""
+        focused = self.focusWidget()
+        if event.key() in RETURN_KEYS and isinstance(focused, QPushButton | QToolButton) and focused.hasFocus():
+            focused.click()
+        else:
+            super().keyPressEvent(event)
+
     def _offer_way_back(self) -> None:
         if self.tries:
             set_visible(self.back_button, not self._context.own.is_shown, focus_to=self.tries[-1])
@@ -364,6 +380,7 @@ class ChapterView(QWidget):
     def enter(self) -> None:
         """Prepares the chapter's experiment with the reader's sentence when the reader opens it."""
         self._has_begun = False
+        self._actions.perform({"reset": ""})  # or those of the chapter's sentence would be reported as dropped
         self._context.own.restore()
         self._actions.forget()
         self._begin()

@@ -185,7 +185,11 @@ def _judge_largest_weight(state: ExperimentState, question: Question, answer: tu
     row = pair_in(given, _original(state), head.kind, pinned, "predicted") or pinned  # a made-up word has other pieces
     before, after = (float(each.maps.of_kind(head.kind)[head.layer, head.head, row.query].max()) for each in answer)
     choice = _direction(after - before, SAME_WEIGHT)
-    return Verdict(choice, f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}.")
+    return Verdict(
+        choice,
+        f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}. Divided scores lie closer "
+        "together, so the weights become more even.",
+    )
 
 
 def _shuffled(state: ExperimentState, question: Question) -> RunJob:
@@ -207,7 +211,8 @@ def _judge_mask(state: ExperimentState, question: Question, answer: tuple[Transl
     change = lifted.log_probability - masked.log_probability
     return Verdict(
         _direction(change, SAME_LOG_PROBABILITY),
-        f"{_compared(change)} {num_more} of {len(masked.log_probabilities)} tokens became more probable.",
+        f"{_compared(change)} {num_more} of {len(masked.log_probabilities)} tokens became more probable. In training, "
+        "the decoder never saw later tokens.",
     )
 
 
@@ -231,7 +236,7 @@ def _judge_head(state: ExperimentState, question: Question, answer: None) -> Ver
     head = question.head
     assert head is not None
     choice = "yes" if state.roles.of(head) == question.options["role"] else "no"
-    return Verdict(choice, f"{head.title}. {role_in_words(state.roles, head)}")
+    return Verdict(choice, role_in_words(state.roles, head))
 
 
 def _with_second_choice(state: ExperimentState, question: Question) -> RunJob:
@@ -257,16 +262,17 @@ def _compared(change: float) -> str:
     else:
         ratio = math.exp(abs(change))
         times = f"{ratio:,.{0 if ratio >= 10 else 1}f}"
+        if times == "1.0":
+            return "The whole translation is about as probable as before."
     return f"The whole translation is {times} times {'more' if change > 0 else 'less'} probable than before."
 
 
 def _judge_without_chosen(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     assert question.head is not None
-    name = question.head.short_name
     if before.predicted_ids == after.predicted_ids:
-        return Verdict("same", f"The words stay the same without {name}.")
-    return Verdict("other", f"Without {name}, the translation becomes “{after.text}”")
+        return Verdict("same", _compared(after.log_probability - before.log_probability))
+    return Verdict("other", f"Without {question.head.short_name}, the translation becomes “{after.text}”")
 
 
 def _without_head(state: ExperimentState, question: Question) -> RunJob:
@@ -281,7 +287,7 @@ def _without_networks(state: ExperimentState, question: Question) -> RunJob:
 def _judge_without_networks(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     if before.predicted_ids == after.predicted_ids:
-        return Verdict("same", "The words stay the same without these networks.")
+        return Verdict("same", _compared(after.log_probability - before.log_probability))
     words = after.text.split()
     shown = after.text if len(words) <= MAX_WORDS_SHOWN else f"{' '.join(words[:MAX_WORDS_SHOWN])} …"
     num_before, num_after = map(_num_repeated, answer)
@@ -299,11 +305,12 @@ def _num_repeated(translation: Translation) -> int:
 
 def _judge_smoothing(state: ExperimentState, question: Question, found: Smoothing) -> Verdict:
     best = int(found.smoothed_loss.argmin())
-    odds = found.odds[best]
+    right, other = found.target.max(), found.target[found.target > 0].min()
     return Verdict(
         "rises" if found.smoothed_loss[-1] > found.smoothed_loss[best] + SAME_LOSS else "falls",
-        f"With smoothing, the loss is smallest at {odds:.0f} to 1: {found.smoothed_loss[best]:.3f}. At "
-        f"{found.odds[-1]:.0f} to 1 it is {found.smoothed_loss[-1]:.3f}.",
+        f"With smoothing, the loss is smallest at the odds of the target: {right:.3f} to {other:.3f}, or "
+        f"{found.odds[best]:.0f} to 1. A surer model has a larger loss: {found.smoothed_loss[-1]:.3f} at "
+        f"{found.odds[-1]:.0f} to 1.",
     )
 
 

@@ -1,6 +1,7 @@
 """Values of the current experiment for the texts of chapters. No Qt."""
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -21,10 +22,13 @@ def place_to_remove(translation: Translation) -> int | None:
 
 
 def removable_word(state: ExperimentState, translation: Translation) -> str:
-    """The source word that can be removed, also while it is removed."""
+    """The source word that can be removed, also while it is removed; as typed, unless its spelling was restored."""
     whole = state.original or translation
-    place = place_to_remove(whole)
-    return UNKNOWN if place is None else whole.source_words[place].text
+    if (place := place_to_remove(whole)) is None:
+        return UNKNOWN
+    word = whole.source_words[place].text
+    typed = re.findall(rf"\b{re.escape(word)}\b", whole.source_text, re.IGNORECASE)
+    return str(typed[-1]) if typed else word
 
 
 def unsure_step(translation: Translation) -> int | None:

@@ -429,7 +429,7 @@ MAX_ROWS, MAX_ROWS_LOW = 3, 2
 HINT = "Try it: right-click a head to switch it off, point at a word to choose another, or edit the translation."
 
 
-GIVEN = "translation given by you"
+GIVEN = "translation given"
 HINT_WITHOUT_HEADS = "Try it: point at a word to choose another, or edit the translation."
 
 

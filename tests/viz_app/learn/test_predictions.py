@@ -1,5 +1,6 @@
 """Every question of every chapter, answered with mouse and keyboard, on an easy, a typical and a long sentence."""
 
+import math
 import re
 from functools import partial
 
@@ -9,11 +10,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, SoftmaxTemperature
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.chapter import Predict, read_chapters
 from augenmerk.viz_app.learn.chapter_view import ChapterView, PredictView
 from augenmerk.viz_app.learn.checks import SAME_WEIGHT
+from augenmerk.viz_app.learn.figures.decoding import UNCHANGED, BeamFigure
 from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.main_window import LEARN, MainWindow
 from tests.viz_app.conftest import MakeWindow
@@ -231,3 +233,80 @@ def test_an_answer_that_comes_after_another_chapter_was_opened_changes_nothing_t
     rest(qtbot, window)
     assert page_of(window).state.experiment.interventions == ()
     assert prediction.verdict.text() == ""
+
+
+def test_return_looks_and_presses_buttons(qtbot: QtBot, window: MainWindow) -> None:
+    view = open_chapter(qtbot, window, "words", SENTENCES[1])
+    (prediction,) = view.text.predictions
+    choice = next(iter(prediction.choices.values()))
+    choice.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(choice, Qt.Key.Key_Return)
+    assert not prediction.verdict.isVisible(), "nothing is chosen"
+    choice.click()
+    for focused in (choice, prediction.look):
+        prediction.refresh()
+        prediction.verdict.hide()
+        focused.setFocus(Qt.FocusReason.TabFocusReason)
+        qtbot.keyClick(focused, Qt.Key.Key_Return)
+        assert has_verdict(prediction)
+        assert prediction.verdict.isVisible()
+        assert focused.hasFocus()
+    textbook = view.text.textbooks[0]
+    textbook.button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(textbook.button, Qt.Key.Key_Enter)
+    assert textbook.isVisible()
+    view.next_button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.keyClick(view.next_button, Qt.Key.Key_Return)
+    assert page_of(window).view is not view
+
+
+def test_equal_words_are_explained_by_their_probability(
+    qtbot: QtBot, window: MainWindow, bundled_translator: Translator
+) -> None:
+    view = open_chapter(qtbot, window, "not", "Ein Koch schneidet in einer kleinen Küche Gemüse.")
+    state, (prediction,) = page_of(window).state, view.text.predictions
+    head, text = state.selection.head, state.experiment.source_text
+    without = bundled_translator.run(Experiment(text, interventions=(HeadScaled(head),)))
+    original = bundled_translator.translate(text)
+    assert without.text == original.text
+    answer_by_keys(qtbot, window, prediction, "other")
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+    ratio = math.exp(abs(without.log_probability - original.log_probability))
+    times = f"{ratio:.1f} times {'less' if without.log_probability < original.log_probability else 'more'}"
+    expected = "about as" if f"{ratio:.1f}" == "1.0" else times
+    assert (
+        prediction.verdict.text()
+        == f"No: the words stay the same. The whole translation is {expected} probable "
+        + ("as before." if expected == "about as" else "than before.")
+    )
+
+
+def test_the_word_to_remove_is_named_as_typed(qtbot: QtBot, window: MainWindow) -> None:
+    (prediction,) = open_chapter(qtbot, window, "kinds", SENTENCES[1]).text.predictions
+    assert "**Ball**" in asked(prediction)
+
+
+def test_another_chapter_reports_no_loss_of_changes_to_the_sentence_of_the_one_before(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    view = open_chapter(qtbot, window, "weight", SENTENCES[0])
+    button = next(each for each in view.text.tries if "Move a row" in each.text())
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    rest(qtbot, window)
+    state, noted = page_of(window).state, list[str]()
+    assert state.experiment.attention_rows
+    state.notice_changed.connect(noted.append)
+    qtbot.mouseClick(view.next_button, Qt.MouseButton.LeftButton)
+    rest(qtbot, window)
+    assert state.experiment == Experiment(SENTENCES[0])
+    assert not any(noted)
+
+
+def test_the_search_names_itself_unchanged_while_a_word_is_forced(qtbot: QtBot, window: MainWindow) -> None:
+    view = open_chapter(qtbot, window, "decoding", SENTENCES[1])
+    figure = next(each for each in view.figures if isinstance(each, BeamFigure))
+    assert not figure.says.text().startswith(UNCHANGED)
+    answer_by_keys(qtbot, window, view.text.predictions[0], "other")
+    qtbot.waitUntil(lambda: has_verdict(view.text.predictions[0]))
+    rest(qtbot, window)
+    assert figure.says.text().startswith(UNCHANGED)

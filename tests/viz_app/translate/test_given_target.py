@@ -12,7 +12,7 @@ from tests.viz_app.conftest import MakeWindow
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
 SENTENCE = "Ein Mann schläft ."
-CHIP = "translation given by you  ×"
+CHIP = "translation given  ×"
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def test_undo_redo_and_reset(qtbot: QtBot, chips: InterventionChips, state: Expe
 
 def test_a_given_translation_is_a_chip_too(qtbot: QtBot, chips: InterventionChips, state: ExperimentState) -> None:
     state.submit(set_output(GivenTarget("someone rests")))
-    assert texts(chips) == ["translation given by you"]
+    assert texts(chips) == ["translation given"]
     qtbot.mouseClick(chips.chips[0], Qt.MouseButton.LeftButton)
     assert not isinstance(state.experiment.output, GivenTarget)
 

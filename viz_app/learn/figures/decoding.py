@@ -33,6 +33,7 @@ AROUND_CHIPS = 75
 FACTORS = tuple(1.8 - 0.05 * step for step in range(20))
 """Sizes of chips, from those on a large page down to those of a long sentence."""
 NO_LIMIT = 1_000_000
+UNCHANGED = "This search is without your changes. "
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,12 @@ class BeamFigure(ChipFigure):
         self.show_chips(
             chips,
             f"Beam: {by_beam} Greedy: {by_greedy}",
-            f"Both find the same translation: “{by_greedy}”"
-            if by_beam == by_greedy
-            else f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{by_greedy}” ({second}).",
+            (UNCHANGED if self.state.result is not None and self.state.result.is_changed else "")
+            + (
+                f"Both find the same translation: “{by_greedy}”"
+                if by_beam == by_greedy
+                else f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{by_greedy}” ({second})."
+            ),
         )
 
 

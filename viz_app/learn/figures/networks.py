@@ -114,4 +114,4 @@ class NetworksFigure(MatrixFigure):
 def _row_name(network: Network | None, *, is_off: bool = False) -> str:
     if network is None:
         return "all on"
-    return network.short_name + (" off" if is_off else "")
+    return network.short_name + (", off now" if is_off else "")

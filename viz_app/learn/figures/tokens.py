@@ -131,7 +131,7 @@ class PositionsFigure(MatrixFigure):
         chart: the waves.
     """
 
-    caption = "What is added to every embedding: one wave for each dimension (4 to 7 of 20)"
+    caption = "Added to every embedding: a wave for each dimension (4 of 20, as an example)"
     name = "Positions of the sentence's tokens"
     matrix_style = MatrixStyle(
         colors="signed",

@@ -30,7 +30,10 @@ from augenmerk.viz_app.worker.training import TrainingFailure, TrainingRun
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
 """Width and warm-up steps: the three curves of The Annotated Transformer."""
 NUM_STEPS, STRIDE = 20_000, 50
-LOSS_OF_ODDS = "The loss, when the model gives the right word these odds against each of the others."
+LOSS_OF_ODDS = (
+    "The loss, when the model gives the right word these odds against each of the others. Its smallest possible value "
+    "is subtracted, so 0 is the best."
+)
 WAITING_FOR_ANSWER = "Answer the question to see the curve with smoothing."
 
 
