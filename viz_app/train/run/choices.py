@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
-from augenmerk.core.errors import ConfigError, CorpusError
+from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError
 from augenmerk.core.quantities import about
 from augenmerk.core.text.languages import language_code
 from augenmerk.core.training.duration import Speed, steps_per_epoch, work_of
@@ -198,9 +198,16 @@ def schedule_note(run: RunConfig, source: str | Path) -> str:
     return "" if run.is_copy_task else describe_schedule(run.training, steps_per_epoch(run, source)) or ""
 
 
-def estimated_duration(run: RunConfig, source: str | Path, speed: Speed | None) -> str:
-    """A rough duration of the run, such as "about 1 minute"; empty if the speed or the data is unknown."""
-    work = work_of(run, source)
+def estimated_duration(choices: RunChoices, speeds: Mapping[str, Speed]) -> str:
+    """A rough duration of the run, such as "about 1 minute"; empty if it is unknown, or if the run is refused.
+
+    `speeds`: by the name of the device.
+    """
+    try:
+        work = work_of(choices.run_config(), choices.source())
+    except AugenmerkError:
+        return ""
+    speed = speeds.get(choices.device)
     return about(speed.seconds(work)) if speed is not None and work is not None else ""
 
 

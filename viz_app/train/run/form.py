@@ -147,13 +147,7 @@ class RunForm(QWidget):
     @property
     def duration(self) -> str:
         """A rough duration of the run, such as "about 1 minute"; empty if unknown."""
-        try:
-            return self._duration_of(self._choices)
-        except AugenmerkError:  # reported elsewhere
-            return ""
-
-    def _duration_of(self, choices: RunChoices) -> str:
-        return estimated_duration(choices.run_config(), choices.source(), self._speeds.get(choices.device))
+        return estimated_duration(self._choices, self._speeds)
 
     def refresh_folder(self) -> None:
         """Shows the folder that a new run would get."""
@@ -251,7 +245,8 @@ class RunForm(QWidget):
         """The entries of the menu of presets, with the duration of each on its own data."""
         entries = {}
         for name in sorted(PRESETS, key=lambda name: name != BEGINNERS_PRESET):
-            duration = self._duration_of(replace(self._choices, preset=name, data_kind="multi30k", settings={}))
+            own = replace(self._choices, preset=name, data_kind="multi30k", settings={})
+            duration = estimated_duration(own, self._speeds)
             entries[name] = name, f"{name} · {duration}" if duration else name
         return entries
 
