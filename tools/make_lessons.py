@@ -130,6 +130,10 @@ LESSONS = {
                 DOGS,
                 "cross 2·5",
                 ("in", "im"),
+                answer=(
+                    "In the rows of “snow” and “<eos>”. Both keep the column of the row above them, “schnee” and "
+                    "“<eos>”."
+                ),
             ),
             Draft(
                 "The verb before its subject",
@@ -139,6 +143,10 @@ LESSONS = {
                 MARKET,
                 "cross 2·1",
                 ("selling", "verkauft"),
+                answer=(
+                    "“a”, “young” and “woman”. Their German partners, “eine”, “junge” and “frau”, come after "
+                    "“verkauft”."
+                ),
             ),
             Draft(
                 "The place moves to the end",
@@ -147,6 +155,7 @@ LESSONS = {
                 MARKET,
                 "cross 2·4",
                 ("market", "markt"),
+                answer="“at”, “the”, “market”, “selling”, “a”, “young”, “woman”, “fresh”, “flowers”.",
             ),
             Draft(
                 "The object moves forward",
@@ -156,6 +165,7 @@ LESSONS = {
                 COOK,
                 "cross 3·3",
                 ("vegetables", "gemüse"),
+                answer="Three: “einer”, “kleinen” and “küche”. On the diagonal, this row would look at “in”.",
             ),
             Draft(
                 "The verb at the end of a clause",
@@ -165,6 +175,7 @@ LESSONS = {
                 NEWSPAPER,
                 "cross 3·2",
                 ("wearing", "trägt"),
+                answer="Cross 3·5, 3·6 and 3·7. In these heads, too, “trägt” has the largest weight of this row.",
             ),
             Draft(
                 "One verb in two places",
@@ -174,6 +185,7 @@ LESSONS = {
                 SIGN,
                 "cross 3·2",
                 ("up", "hoch"),
+                answer="Mostly at “<sos>”, with 45%. The first part of the verb, “hält”, gets 23%.",
             ),
         ),
     ),
@@ -187,6 +199,7 @@ LESSONS = {
                 LADDER,
                 "encoder 3·3",
                 ("auf", "steht"),
+                answer="“<eos>” looks at “leiter”, two tokens before it. “ein” looks mostly at itself.",
             ),
             Draft(
                 "The noun ahead",
@@ -195,6 +208,7 @@ LESSONS = {
                 LADDER,
                 "encoder 1·8",
                 ("auf", "leiter"),
+                answer="Mostly not at a noun: “in” gives 35% to “blauen”, and “ein” gives 27% to “steht”.",
             ),
             Draft(
                 "The word that is translated",
@@ -203,6 +217,7 @@ LESSONS = {
                 LADDER,
                 "cross 2·5",
                 ("on", "auf"),
+                answer="None. “is” and “standing” share “steht”. Every other row points at a token of its own.",
             ),
             Draft(
                 "Another place for the same word",
@@ -212,6 +227,10 @@ LESSONS = {
                 LADDER,
                 "cross 2·1",
                 ("in", "steht"),
+                answer=(
+                    "Perhaps that a place follows, and whether English needs “in” or “on”. The map cannot confirm "
+                    "this: it shows where a head looks, not why."
+                ),
             ),
             Draft(
                 "Nothing to look at",
@@ -221,6 +240,7 @@ LESSONS = {
                 LADDER,
                 "cross 3·6",
                 (".", "<sos>"),
+                answer="The row of “<eos>” gives 98% to “<sos>”.",
             ),
             Draft(
                 "Eight heads fewer",
@@ -231,6 +251,10 @@ LESSONS = {
                 "cross 2·5",
                 None,
                 off("cross", 1),
+                answer=(
+                    "The translation becomes “A man in a blue shirt is standing on a ladder with a ladder.” With "
+                    "only layer 1 off, it does not change: layer 2 replaces layer 1 here."
+                ),
             ),
         ),
     ),
@@ -245,6 +269,7 @@ LESSONS = {
                 NO_SHIRT,
                 "cross 2·8",
                 ("shirt", "·ein"),
+                answer="“A man is not wearing a shirt.”",
             ),
             Draft(
                 "Without the head",
@@ -254,6 +279,7 @@ LESSONS = {
                 "cross 2·8",
                 None,
                 off("cross", 1)[7:8],
+                answer="That of “is”. It falls from 50% to 45%.",
             ),
             Draft(
                 "Without the word",
@@ -264,6 +290,10 @@ LESSONS = {
                 "cross 2·8",
                 None,
                 (SourceWordReplaced(3, "ein"),),
+                answer=(
+                    "Many pairs of sentences with and without “kein”, in which the translations differ in exactly "
+                    "this negation."
+                ),
             ),
             Draft(
                 "A head that matters",
@@ -274,6 +304,10 @@ LESSONS = {
                 "encoder 2·5",
                 ("·werk", "in"),
                 off("encoder", 1)[4:5],
+                answer=(
+                    "Encoder 2·2 and 2·7. On average over all rows, they give it 16% and 14%; the head that was "
+                    "off, 2·5, gives it 11%."
+                ),
             ),
             Draft(
                 "Look, change, compare",
@@ -284,6 +318,11 @@ LESSONS = {
                 "decoder 1·1",
                 None,
                 off("decoder", 0, 1, 2),
+                answer=(
+                    "Cross-attention. Without it, nothing of the sentence is left: “A person with a beard in front "
+                    "of a crowd of people watching.” Without encoder self-attention, the translation does not "
+                    "change."
+                ),
             ),
         ),
     ),

@@ -13,7 +13,7 @@ from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import Lesson, Scene, read_lesson_file
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.core.translation.translator import Translator
-from tools.make_lessons import COOK, DOGS, LESSONS, MARKET, scene_of
+from tools.make_lessons import COOK, DOGS, LESSONS, MARKET, off, scene_of
 
 PATHS = sorted(resource_path("lessons").glob("*.augenmerk"))
 MAX_SENTENCE_WORDS = 25
@@ -112,22 +112,124 @@ def test_quoted_words_and_translations_are_there(results: dict[tuple[str, int], 
             assert text in tokens | SAID_OF_LANGUAGE or is_translation or is_part, f"{scene.title}: {text}"
 
 
-def test_answers_hold(translator: Translator, results: dict[tuple[str, int], ExperimentResult]) -> None:
-    answers = {scene.title: (results[name, index], scene) for name, index, scene in scenes() if scene.answer}
-    assert len(answers) == 5
-    result, scene = answers.pop("One cell")
+Results = dict[tuple[str, int], ExperimentResult]
+
+
+def answered(results: Results, title: str) -> tuple[ExperimentResult, np.ndarray, list[str]]:
+    """Of a scene: its result, the map of its head, and what its answer quotes."""
+    name, index, scene = scene_named(title)
+    result = results[name, index]
+    return result, weights_of(scene, result), quoted(scene.answer)
+
+
+def percentages(title: str) -> list[int]:
+    return [int(each) for each in re.findall(r"(\d+)%", scene_named(title)[2].answer)]
+
+
+def test_every_scene_has_an_answer() -> None:
+    assert all(scene.answer.endswith((".", "”")) for _, _, scene in scenes())
+
+
+def test_answers_about_the_first_lesson_hold(translator: Translator, results: Results) -> None:
+    result, weights, words = answered(results, "One cell")
     row = result.changed.predicted_tokens.index("ladder")
-    assert quoted(scene.answer) == [result.changed.source_tokens[weights_of(scene, result)[row].argmax()]]
-    result, scene = answers.pop("One row")
+    assert words == [result.changed.source_tokens[weights[row].argmax()]]
+    result, weights, _ = answered(results, "One row")
     largest = result.changed.maps.cross[:, :, row].max(axis=-1).flatten()
-    assert sorted(largest)[1] > 0.4 > sorted(largest)[0] == pytest.approx(weights_of(scene, result)[row].max())
-    result, scene = answers.pop("Looking back")
-    assert not np.triu(weights_of(scene, result), k=1).any()
-    result, scene = answers.pop("Without cross-attention")
+    assert sorted(largest)[1] > 0.4 > sorted(largest)[0] == pytest.approx(weights[row].max())
+    result, weights, _ = answered(results, "Looking back")
+    assert not np.triu(weights, k=1).any()
+    result, _, _ = answered(results, "Without cross-attention")
     for sentence in (DOGS, MARKET, COOK):
-        other = translator.run(replace(scene.saved.experiment, source_text=sentence))
+        other = translator.run(replace(result.changed.experiment, source_text=sentence))
         assert other.text == result.changed.text, sentence
-    assert list(answers) == ["Both directions"]
+
+
+def test_answers_about_word_order_hold(results: Results) -> None:
+    result, weights, words = answered(results, "The same order")
+    columns = weights.argmax(axis=-1)
+    kept = [row for row in range(1, len(columns)) if columns[row] <= columns[row - 1]]
+    assert words[:2] == [result.changed.predicted_tokens[row] for row in kept]
+    assert words[2:] == [result.changed.source_tokens[columns[row]] for row in kept]
+    assert all(columns[row] == columns[row - 1] for row in kept)
+
+    result, weights, words = answered(results, "The verb before its subject")
+    source, target = result.changed.source_tokens, result.changed.predicted_tokens
+    assert tuple(words[:3]) == target[: target.index("selling")]
+    assert all(source.index(each) > source.index(words[-1]) for each in words[3:6])
+    assert source[weights[target.index("selling")].argmax()] == words[-1] == "verkauft"
+    _, _, words = answered(results, "The place moves to the end")
+    assert sorted(words) == sorted(target[: target.index(".")]), "each English word once"
+
+    result, weights, words = answered(results, "The object moves forward")
+    source, row = result.changed.source_tokens, result.changed.predicted_tokens.index("vegetables")
+    diagonal = row + 1  # after the start token
+    assert source[diagonal] == words[-1]
+    assert list(source[diagonal + 1 : weights[row].argmax()]) == words[:3]
+
+    result, _, words = answered(results, "The verb at the end of a clause")
+    row, column = result.changed.predicted_tokens.index("wearing"), result.changed.source_tokens.index("trägt")
+    found = np.argwhere(result.changed.maps.cross[:, :, row].argmax(axis=-1) == column)
+    assert [f"{layer + 1}·{head + 1}" for layer, head in found] == ["3·2", "3·5", "3·6", "3·7"]
+    assert all(f"3·{head}" in scene_named("The verb at the end of a clause")[2].answer for head in (5, 6, 7))
+
+    result, weights, words = answered(results, "One verb in two places")
+    row = weights[result.changed.predicted_tokens.index("holding")]
+    shares = [round(100 * row[result.changed.source_tokens.index(each)]) for each in words]
+    assert shares == percentages("One verb in two places")
+    assert row.argmax() == result.changed.source_tokens.index(words[0])
+
+
+def test_answers_about_different_heads_hold(translator: Translator, results: Results) -> None:
+    result, weights, words = answered(results, "The token before")
+    source, columns = result.changed.source_tokens, weights.argmax(axis=-1)
+    others = [row for row in range(1, len(source)) if columns[row] != row - 1]
+    assert [source[row] for row in others] == ["ein", "<eos>"]
+    assert columns[others[0]] == others[0]
+    assert columns[others[1]] == others[1] - 2 == source.index("leiter")
+
+    result, weights, words = answered(results, "The noun ahead")
+    for token, seen, share in zip(words[::2], words[1::2], percentages("The noun ahead"), strict=True):
+        row = weights[source.index(token)]
+        assert (source[row.argmax()], round(100 * row.max())) == (seen, share)
+
+    result, weights, words = answered(results, "The word that is translated")
+    target = result.changed.predicted_tokens
+    columns = weights.argmax(axis=-1)
+    shared = [row for row in range(len(target)) if (columns == columns[row]).sum() > 1]
+    assert [target[row] for row in shared] == words[:2]
+    assert {source[columns[row]] for row in shared} == {words[2]}
+
+    result, weights, words = answered(results, "Nothing to look at")
+    row = weights[target.index(words[0])]
+    assert [round(100 * row[source.index(words[1])])] == percentages("Nothing to look at")
+
+    result, _, words = answered(results, "Eight heads fewer")
+    experiment = result.changed.experiment
+    first = off("cross", 0)
+    assert translator.run(replace(experiment, interventions=experiment.interventions + first)).text == words[0]
+    assert translator.run(replace(experiment, interventions=first)).text == result.original.text
+
+
+def test_answers_about_explanation_hold(translator: Translator, results: Results) -> None:
+    result, _, words = answered(results, "Without the head")
+    before, after = (np.exp(each.log_probabilities) for each in (result.original, result.changed))
+    step = int(np.abs(after - before).argmax())
+    assert result.changed.predicted_tokens[step] == words[0]
+    assert [round(100 * before[step]), round(100 * after[step])] == percentages("Without the head")
+
+    result, _, _ = answered(results, "A head that matters")
+    column = result.original.source_tokens.index("·werk")
+    shares = result.original.maps.encoder[:, :, :, column].mean(axis=-1)
+    best, second = np.argsort(-shares, axis=None)[:2]
+    assert (best, second) == (8 + 1, 8 + 6)  # heads 2·2 and 2·7, counted from 0
+    found = [round(100 * float(share)) for share in (*shares.flat[[best, second]], shares[1, 4])]
+    assert found == percentages("A head that matters")
+
+    result, _, words = answered(results, "Look, change, compare")
+    for kind, text in (("cross", words[0]), ("encoder", result.original.text)):
+        changed = replace(result.changed.experiment, interventions=off(kind, 0, 1, 2))
+        assert translator.run(changed).text == text
 
 
 def scene_named(title: str) -> tuple[str, int, Scene]:
