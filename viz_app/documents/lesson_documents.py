@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -23,7 +24,7 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson import OpenLesson, SceneAnswer, Views, as_title
 from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
-from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
+from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_parts, sheet_scenes
 from augenmerk.viz_app.documents.reading import (
     SHIPPED_LESSONS,
     check_view,
@@ -33,7 +34,8 @@ from augenmerk.viz_app.documents.reading import (
 )
 from augenmerk.viz_app.documents.scene_on_screen import SceneOnScreen
 from augenmerk.viz_app.export.html_page import save_lesson_page
-from augenmerk.viz_app.export.worksheet import save_worksheet
+from augenmerk.viz_app.export.sheet_pdf import save_sheet_pdf
+from augenmerk.viz_app.export.worksheet import Sheet, save_sheet
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step, resume_history
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -50,11 +52,16 @@ PREFIX = "Lesson: "
 """Prefix of titles in the palette."""
 SHIPPED_MARK = "shipped:"
 """In settings, the prefix of the name of a lesson that ships: the installation may move."""
-PAGES = {"html": "Page for the browser (*.html)"}
+PAGES = {"html": "Page for the browser (*.html)", "pdf": "PDF (*.pdf)"}
 SCENE_TEXTS = "title", "text", "question", "answer", "check", "page"
 """The fields of a scene that its dialog asks for."""
 logger = logging.getLogger(__name__)
-WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
+SHEETS = {"html": "Page for the browser and the printer (*.html)", "pdf": "PDF (*.pdf)", "md": "Markdown (*.md)"}
+SHEET_NAMES: dict[Sheet, str] = {
+    "worksheet": "a worksheet",
+    "solutions": "the solutions of a worksheet",
+    "scenes": "the scenes",
+}
 
 
 class LessonEditing:
@@ -137,24 +144,28 @@ class LessonExport:
         self._documents.ask_for_file("Export the lesson", PAGES, self.save_page)
 
     def save_page(self, path: Path) -> None:
-        """Writes a page with all scenes."""
+        """Writes a page with all scenes; as PDF, without a script."""
+        if path.suffix.lower() == ".pdf":
+            self.save_sheet("scenes", path)
+            return
 
         def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
             save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
 
         self._compute_then("page", path, write)
 
-    def ask_for_worksheet(self) -> None:
-        """Asks for the path and format of the worksheet."""
-        self._documents.ask_for_file("Export a worksheet", WORKSHEETS, self.save_worksheet)
+    def ask_for_sheet(self, sheet: Sheet) -> None:
+        """Asks for the path and format of a sheet."""
+        self._documents.ask_for_file(f"Export {SHEET_NAMES[sheet]}", SHEETS, partial(self.save_sheet, sheet))
 
-    def save_worksheet(self, path: Path) -> None:
-        """Writes sentences, maps and questions without answers."""
+    def save_sheet(self, sheet: Sheet, path: Path) -> None:
+        """Writes the lesson for print."""
+        save = save_sheet_pdf if path.suffix.lower() == ".pdf" else save_sheet
 
         def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
-            save_worksheet(lesson, scene_maps(lesson, results, model), path)
+            save(lesson.title, sheet_scenes(lesson, results, model), sheet, path)
 
-        self._compute_then("worksheet", path, write)
+        self._compute_then(SHEET_NAMES[sheet].split(maxsplit=1)[1], path, write)
 
     def _compute_then(
         self, what: str, path: Path, write: Callable[[Lesson, Sequence[SceneResult], ModelInfo], None]
@@ -554,8 +565,9 @@ LESSON_MENU = (
     EDIT_LESSON,
     SAVE_LESSON,
     _command("Save lesson as…", lambda documents: documents.ask_where_to_save(), is_offered=_is_open),
-    _command("Export lesson as a page (HTML)…", lambda documents: documents.export.ask_for_page()),
-    _command("Export lesson as a worksheet…", lambda documents: documents.export.ask_for_worksheet()),
+    _command("Export lesson as a page (HTML, PDF)…", lambda documents: documents.export.ask_for_page()),
+    _command("Export lesson as a worksheet…", lambda documents: documents.export.ask_for_sheet("worksheet")),
+    _command("Export the solutions of the worksheet…", lambda documents: documents.export.ask_for_sheet("solutions")),
     _command("Close lesson", LessonDocuments.close, is_offered=_is_open),
 )
 LESSON_COMMANDS = (

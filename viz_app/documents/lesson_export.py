@@ -11,8 +11,9 @@ from augenmerk.viz_app.documents.lesson import AnswerNow, ComputedAnswer
 from augenmerk.viz_app.documents.reading import apply_view
 from augenmerk.viz_app.export.html_page import ScenePart
 from augenmerk.viz_app.export.page_lesson import PageScene, check_model, why_recorded
-from augenmerk.viz_app.export.saving import page_content
-from augenmerk.viz_app.export.worksheet import SceneMap
+from augenmerk.viz_app.export.page_parts import changes_in_words
+from augenmerk.viz_app.export.saving import SHOWN_NAMES, page_content
+from augenmerk.viz_app.export.worksheet import SheetScene
 from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import open_experiment
@@ -88,22 +89,34 @@ def scene_parts(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
     return [_part(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
 
 
-def scene_maps(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[SceneMap | None]:
-    """The map of each scene as the window would show it; None where there is none."""
-    return [_map(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
+def sheet_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[SheetScene]:
+    """The scenes of a printed sheet, each with its map as the window would show it."""
+    return [_sheet_scene(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
 
 
-def _map(scene: Scene, computed: SceneResult, model: ModelInfo) -> SceneMap | None:
+def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> SheetScene:
     state = _state_of(scene, computed, model)
-    drawing = large_map(state)
-    translation = state.maps.translation
-    if drawing is None or translation is None:
-        return None
-    other = model.title if scene.saved.model.digest != model.digest else ""
+    drawing, result, shown = large_map(state), computed.result, state.maps.translation or computed.result.changed
     measure = MEASURES[state.maps.shown_measure(state.selection.head.kind)]
-    drawing = replace(drawing, marks=replace(drawing.marks, pinned=None, pointed=None))
+    is_other = scene.saved.model.digest != model.digest
     meaning = map_text.meaning_of_query(state)
-    return SceneMap(drawing, measure.name, meaning, translation.text, measure.rows_sum_to_one, other)
+    difference = f" Colours: {SHOWN_NAMES['difference']}." if drawing is not None and drawing.is_signed else ""
+    return SheetScene(
+        scene.title,
+        scene.saved.experiment.source_text,
+        scene.text,
+        scene.question,
+        _answer(scene, computed),
+        shown.text,
+        shown.is_given,
+        result.original.text if result.is_changed and shown is not result.original else "",
+        changes_in_words(result.experiment, result.original),
+        f"It comes from another model than that of the scene: {model.title}" if is_other else "",
+        drawing,
+        f"{meaning}{difference or f' Colours: {measure.name}.'}",
+        measure.rows_sum_to_one,
+        measure.name,
+    )
 
 
 def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> ExperimentState:

@@ -5,7 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from augenmerk.core.model.heads import Head
 from augenmerk.core.page.scripts import joined_script
+from augenmerk.core.translation.experiment import Experiment, in_groups
+from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.palette import DARK, LIGHT, Palette
 
@@ -34,6 +39,13 @@ def part(name: str) -> str:
 def page_script(modules: Iterable[str], names: Iterable[str]) -> str:
     """Modules of the folder `page` as one script, see `joined_script`."""
     return joined_script([PARTS / name for name in modules], names)
+
+
+def changes_in_words(experiment: Experiment, original: Translation) -> tuple[str, ...]:
+    """The changes of an experiment as the window names them, those of complete groups of heads together."""
+    shapes = {kind: original.maps.of_kind(kind).shape[:2] for kind in MAP_KINDS}
+    heads = [Head(kind, *place) for kind, shape in shapes.items() for place in np.ndindex(*shape)]
+    return tuple(name for name, _ in in_groups(experiment.interventions, heads))
 
 
 def json_in_page(value: object) -> str:

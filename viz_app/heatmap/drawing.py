@@ -129,6 +129,8 @@ POINTED_PX, MAX_LARGER = 24.0, 2.5
 """Height of a cell for these lengths; those of a higher cell are larger, at most by this factor."""
 RING_MARGIN_PX, MAX_RING_MARGIN_PX = 5.0, 9.0
 """Distance of a ring from its cell."""
+NEGLIGIBLE = 0.005
+"""Smaller values are not written into cells."""
 VEIL_OPACITY = 0.72
 """Of the ground over dimmed cells."""
 
@@ -142,6 +144,7 @@ class Drawing:
         row_labels, column_labels: one for each row and column; none where the map is drawn without labels.
         top: the value of the last colour; of a signed map, on both sides of 0.
         is_signed: whether values lie on both sides of 0.
+        row_axis, column_axis: the meaning of rows and columns, such as "source token"; may be empty.
         title: a few words.
         caption: a description; may be empty.
         marks: the marks on it.
@@ -153,6 +156,8 @@ class Drawing:
     column_labels: Sequence[str] = ()
     top: float = 1.0
     is_signed: bool = False
+    row_axis: str = ""
+    column_axis: str = ""
     title: str = ""
     caption: str = ""
     marks: Marks = NO_MARKS
@@ -318,6 +323,19 @@ def marked_labels(marks: Marks, count: int, *, is_row: bool) -> list[Literal["ac
     return ["accent" if index in lit else "warm" if index in changed else "" for index in range(count)]
 
 
+def cell_text(value: float, *, is_signed: bool) -> str:
+    """A value in the few characters that a cell has room for; empty if it rounds to 0, or there is none."""
+    if not abs(value) >= NEGLIGIBLE:
+        return ""
+    text = f"{value:.2f}" if value < 0 or not is_signed else f"+{value:.2f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+
+
+def scale_ends(top: float, *, is_signed: bool) -> tuple[str, str]:
+    """The least and the largest value of a scale of colours."""
+    return (f"−{top:#.3g}", f"+{top:#.3g}") if is_signed else ("0", f"{top:#.3g}")
+
+
 def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
     """The large map in its current state; None while nothing is shown."""
     view, head, maps = state.maps.view(), state.selection.head, state.maps
@@ -330,6 +348,8 @@ def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
         column_labels=view.column_labels,
         top=top_value(maps, head, view.values),
         is_signed=maps.is_signed(head.kind),
+        row_axis=view.labelled.queries.meaning,
+        column_axis=view.labelled.keys.meaning,
         title=map_text.title(state),
         caption=caption,
         marks=marks_of_large_map(state, view),

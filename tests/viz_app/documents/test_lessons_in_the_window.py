@@ -494,7 +494,7 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
     text = path.with_suffix(".md").read_text(encoding="utf-8")
     assert "> Zwei Hunde ." in text
     assert text.count("Numbers are percentages.") == 3, "the map of each scene"
-    window.lessons.export.save_worksheet(path.parent)
+    window.lessons.export.save_sheet("worksheet", path.parent)
     qtbot.waitUntil(lambda: any(each.isVisible() for each in window.findChildren(QMessageBox)), timeout=20_000)
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert "worksheet was not saved" in box.text()

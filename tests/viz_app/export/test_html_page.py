@@ -104,7 +104,7 @@ JSON.stringify(data.kinds.map((each) => ["read", "predicted"].map((mode) => {
 })))
 """
 SAID = "JSON.stringify(said)"
-NAMES = ("ColorTable", "markShapes", "recordedDrawing", "RecordedScene", "unpack")
+NAMES = ("ColorTable", "markShapes", "recordedDrawing", "RecordedScene", "scaleEnds", "shortNumber", "unpack")
 """Of the modules, for tests."""
 
 

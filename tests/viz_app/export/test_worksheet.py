@@ -1,4 +1,4 @@
-"""A worksheet has the sentences and the questions of a lesson, space to write, and nothing that answers."""
+"""A lesson on paper has its sentences, experiments, maps and questions; only the solutions have answers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,36 +9,34 @@ import numpy as np
 import pytest
 
 from augenmerk.core.errors import StorageError
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene, read_lesson_file
+from augenmerk.core.translation.experiment_file import read_lesson_file
+from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, sheet_scenes
 from augenmerk.viz_app.export.worksheet import (
     NO_QUESTION,
     NUM_LINES,
-    SceneMap,
-    save_worksheet,
-    worksheet_html,
-    worksheet_markdown,
+    SheetScene,
+    save_sheet,
+    sheet_html,
+    sheet_markdown,
 )
-from augenmerk.viz_app.heatmap.drawing import PAPER, Drawing
+from augenmerk.viz_app.heatmap.drawing import PAPER, PRINT_COLORS, Drawing
+from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed
+from augenmerk.viz_app.state.model_info import ModelInfo
 
-MODEL = ModelReference("one", "a" * 64)
-OFF = HeadScaled(Head("cross", 1, 4))
-LESSON = Lesson(
-    "Order & <b>sense</b> *",
-    (
-        Scene(
-            "First",
-            "The answer is blue.",
-            SavedExperiment(
-                Experiment("Ein <script> & *Hund*.", interventions=(OFF,)), MODEL, {"head": ("cross", 1, 4)}
-            ),
-            "Which word is <it>?",
-        ),
-        Scene("Second", "Secret.", SavedExperiment(Experiment("Zwei Hunde.", GivenTarget("Two dogs.")), MODEL)),
-    ),
+TITLE = "Order & <b>sense</b> *"
+FIRST = SheetScene(
+    "First",
+    "Ein <script> & *Hund*.",
+    text="The text is green.",
+    question="Which word is <it>?",
+    answer="The answer is blue.",
+    translation="A dog.",
+    original="A cat.",
+    changes=("cross 2·5 off", "step 2: dog"),
 )
+SECOND = SheetScene("Second", "Zwei Hunde.", text="Secret.", translation="Two dogs.", is_given=True)
 
 
 class Text(HTMLParser):
@@ -57,50 +55,91 @@ class Text(HTMLParser):
         self.text += text
 
 
-def scene_map(values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)), **facts: object) -> SceneMap:
-    weights = np.array(values, dtype=np.float32)
-    drawing = Drawing(weights, ("<b>a</b>", "dog"), ("ein", "Hund|"), title="Cross 2·5")
-    return SceneMap(drawing, "norm", "Each row: where.", "A dog.", **facts)
+def with_map(values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)), **facts: object) -> SheetScene:
+    drawing = Drawing(
+        np.array(values, dtype=np.float32),
+        ("<b>a</b>", "dog"),
+        ("ein", "Hund|"),
+        row_axis="token read",
+        column_axis="source token",
+        title="Cross 2·5",
+    )
+    return replace(FIRST, drawing=drawing, caption="Each row: where.", measure="norm", **facts)
 
 
-NO_MAPS = (None, None)
-
-
-def test_the_page_has_questions_and_no_answers() -> None:
-    page = Text(worksheet_html(LESSON, NO_MAPS))
+def test_a_worksheet_has_the_experiment_and_the_question_and_no_answer() -> None:
+    page = Text(sheet_html(TITLE, (FIRST, SECOND), "worksheet"))
     for part in (
         "Order & <b>sense</b> *",
         "1. First",
         "Ein <script> & *Hund*.",
         "Which word is <it>?",
-        "Head: cross, layer 2, head 5",
-        "Changed: cross 2·5 off",
+        "Translation: A dog.",
+        "Original translation: A cat.",
+        "Changed: cross 2·5 off; step 2: dog",
         "2. Second",
         "Zwei Hunde.",
         "Given translation: Two dogs.",
         NO_QUESTION,
     ):
         assert part in page.text
-    assert "blue" not in page.text
-    assert "Secret" not in page.text
+    for secret in ("blue", "green", "Secret"):
+        assert secret not in page.text
     assert page.num_lines == 2 * NUM_LINES
     assert not {"script", "b", "img", "link"} & page.tags
 
 
+def test_solutions_have_answers_in_place_of_lines_and_the_text_where_there_is_none() -> None:
+    page = Text(sheet_html(TITLE, (FIRST, SECOND), "solutions"))
+    for part in ("· Solutions", "Which word is <it>?", "The answer is blue.", "Secret."):
+        assert part in page.text
+    assert "green" not in page.text
+    assert page.num_lines == 0
+
+
+def test_scenes_have_their_texts_questions_and_answers() -> None:
+    page = Text(sheet_html(TITLE, (FIRST, SECOND), "scenes"))
+    for part in ("The text is green.", "Which word is <it>?", "The answer is blue.", "Secret."):
+        assert part in page.text
+    assert NO_QUESTION not in page.text
+
+
+def test_a_translation_that_the_changes_leave_as_it_is_is_named_once() -> None:
+    same = replace(FIRST, original=FIRST.translation)
+    page = Text(sheet_html(TITLE, (same,), "worksheet"))
+    assert "Translation, unchanged: A dog." in page.text
+    assert "Original" not in page.text
+
+
 def test_markdown_has_the_same_and_takes_no_text_for_a_sign() -> None:
-    text = worksheet_markdown(LESSON, NO_MAPS)
+    text = sheet_markdown(TITLE, (FIRST, SECOND), "worksheet")
     assert text.startswith("# Order \\& \\<b\\>sense\\</b\\> \\*\n")
     assert "> Ein \\<script\\> \\& \\*Hund\\*.\n" in text
     assert "Which word is \\<it\\>?" in text
     assert "blue" not in text
     assert text.count("\\_" * 40) == 2 * NUM_LINES
+    assert "The answer is blue." in sheet_markdown(TITLE, (FIRST, SECOND), "solutions")
+
+
+@pytest.fixture(scope="module")
+def model(bundled_translator: Translator) -> ModelInfo:
+    run, device, digest = bundled_translator.run_config, bundled_translator.device, bundled_translator.digest
+    return ModelInfo("bundled", None, run, device, 1, digest=digest)
 
 
 @pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
-def test_shipped_lessons_make_worksheets_without_their_sentences(path: Path, tmp_path: Path) -> None:
+def test_shipped_lessons_make_sheets_with_the_marks_of_their_scenes(
+    path: Path, tmp_path: Path, bundled_translator: Translator, model: ModelInfo
+) -> None:
     lesson = read_lesson_file(path)
+    results = LessonResultsJob(lesson.scenes, model).run(bundled_translator, lambda _: None, lambda: False)
+    scenes = sheet_scenes(lesson, results, model)
+    for scene, printed in zip(lesson.scenes, scenes, strict=True):
+        assert printed.drawing is not None
+        assert (printed.drawing.marks.pinned is None) == (scene.saved.view.get("pinned") is None)
+        assert bool(printed.changes) == bool(scene.saved.experiment.interventions)
     for name in ("sheet.html", "sheet.md"):
-        save_worksheet(lesson, [scene_map()] * len(lesson.scenes), tmp_path / name)
+        save_sheet(lesson.title, scenes, "worksheet", tmp_path / name)
         text = (tmp_path / name).read_text(encoding="utf-8")
         shown = Text(text).text if name.endswith("html") else text.replace("\\", "")
         for scene in lesson.scenes:
@@ -112,43 +151,61 @@ def test_shipped_lessons_make_worksheets_without_their_sentences(path: Path, tmp
 def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(StorageError):
-        save_worksheet(LESSON, NO_MAPS, tmp_path / "folder.html")
+        save_sheet(TITLE, (FIRST,), "worksheet", tmp_path / "folder.html")
 
 
-def test_the_heads_of_a_layer_that_are_off_are_named_together() -> None:
-    heads = [Head("cross", 0, place) for place in range(8)] + [Head("cross", 1, place) for place in (0, 2, 3)]
-    off = tuple(HeadScaled(head) for head in heads)
-    changes = (*off, HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("encoder", 0, 2), 0.5))
-    scene = LESSON.scenes[0]
-    saved = replace(scene.saved, experiment=replace(scene.saved.experiment, interventions=changes))
-    page = Text(worksheet_html(replace(LESSON, scenes=(replace(scene, saved=saved),)), (None,)))
-    expected = (
-        "encoder 1·3 scaled 0.5",
-        "encoder 1·2 off",
-        "cross, layer 1: heads 1–8 off",
-        "cross, layer 2: heads 1, 3–4 off",
-    )
-    assert f"Changed: {'; '.join(expected)}\n" in page.text
-
-
-def test_the_map_that_is_asked_about_is_printed() -> None:
-    text = worksheet_html(LESSON, (scene_map(other_model="two"), None))
+def test_a_map_is_printed_with_axes_and_the_scale_of_its_colours() -> None:
+    text = sheet_html(TITLE, (with_map(note="It comes from two."), SECOND), "worksheet")
     page = Text(text)
-    assert text.count("<rect ") == 4
-    table = PAPER.rgb
-    for share, times in ((0.25, 1), (0.75, 1), (1.0, 1), (0.0, 1)):
-        assert text.count(f'fill="#{bytes(table[round(255 * share)]).hex()}"') == times, share
+    for share in (0.25, 0.75, 1.0, 0.0):
+        assert f'fill="#{bytes(PAPER.rgb[round(255 * share)]).hex()}"' in text, share
+    assert "token read ↓" in page.text
+    assert "source token →" in page.text
+    assert ">1.00</text>" in text, "the upper end of the scale"
+    assert ">0</text>" in text
     for part in ("<b>a</b>", "dog", "ein", "Hund|", "Cross 2·5. Each row: where.", "Translation: A dog."):
         assert part in page.text
-    assert "another model than that of the scene: two" in page.text
+    assert "Map: It comes from two." in page.text
     assert not {"script", "b", "img", "link"} & page.tags
 
 
+def test_all_marks_of_a_scene_are_printed() -> None:
+    scene = with_map()
+    assert scene.drawing is not None
+    first, second = (frozenset({Band(index, is_row=True)}) for index in (0, 1))
+    marks = Marks(is_off=True, pinned=Place(0, 1), set=second, forced=first, pointed=Pointed("ring", 0, 1))
+    marked = replace(scene, drawing=replace(scene.drawing, marks=marks))
+    plain, text = (sheet_html(TITLE, (each,), "worksheet") for each in (scene, marked))
+    for role, times in (("warm", 3), ("pointer", 1), ("accent", 3)):  # line, bar, dot; ring; frame and both labels
+        assert text.count(PRINT_COLORS[role]) - plain.count(PRINT_COLORS[role]) == times, role
+
+
+def test_numbers_in_cells_are_shown_on_request_without_a_script_and_always_where_they_have_a_sign() -> None:
+    text = sheet_html(TITLE, (with_map(),), "worksheet")
+    assert '<g class="numbers">' in text
+    assert ">.25</text>" in text
+    assert "#numbers:not(:checked) ~ section .numbers { display: none; }" in text
+    assert 'type="checkbox" id="numbers"' in text
+    signed = with_map(((0.25, -0.75), (0.0, 0.001)))
+    assert signed.drawing is not None
+    text = sheet_html(TITLE, (replace(signed, drawing=replace(signed.drawing, is_signed=True)),), "worksheet")
+    assert '<g class="numbers">' not in text
+    for part in (">+.25</text>", ">-.75</text>", ">−1.00</text>", ">+1.00</text>"):
+        assert part in text, part
+
+
+def test_two_scenes_share_a_printed_page_in_colours() -> None:
+    page = sheet_html(TITLE, (FIRST, SECOND, FIRST, SECOND, FIRST), "worksheet")
+    assert page.count('<section class="first">') == 2, "the third and the fifth begin a page"
+    for rule in ("break-inside: avoid", "section.first { break-before: page; }", "print-color-adjust: exact"):
+        assert rule in page
+
+
 def test_markdown_has_the_map_as_a_table_of_percentages() -> None:
-    text = worksheet_markdown(LESSON, (scene_map(), None))
+    text = sheet_markdown(TITLE, (with_map(), SECOND), "worksheet")
     assert "| | ein | Hund\\| |\n|---|---|---|\n" in text
     assert "| **\\<b\\>a\\</b\\>** | 25 | 75 |\n| **dog** | > 99 |  |\n" in text
     assert "Numbers are percentages." in text
-    text = worksheet_markdown(LESSON, (scene_map(is_share=False), None))
+    text = sheet_markdown(TITLE, (with_map(is_share=False), SECOND), "worksheet")
     assert "Numbers: norm." in text
     assert "| **dog** | 1.00 |  |" in text

@@ -18,7 +18,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
 from augenmerk.viz_app.export.figures import grid_figure, map_figure
 from augenmerk.viz_app.export.film import Film, Shot, save_film
-from augenmerk.viz_app.export.worksheet import map_svg
+from augenmerk.viz_app.export.map_svg import map_svg
 from augenmerk.viz_app.heatmap.drawing import (
     PRINT_COLORS,
     SMALL_SCALE,
@@ -27,9 +27,11 @@ from augenmerk.viz_app.heatmap.drawing import (
     Drawing,
     DrawingBlock,
     Shape,
+    cell_text,
     large_map,
     mark_shapes,
     marked_labels,
+    scale_ends,
     small_maps,
 )
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
@@ -263,3 +265,17 @@ def test_marks_are_those_of_the_experiment() -> None:
     assert small.lines[1][2].marks.is_off
     assert small.lines[0][1].marks.set == {Band(2, is_row=True)}
     assert small.lines[0][0].marks.forced == {Band(2, is_row=True)}
+
+
+@pytest.mark.parametrize("is_signed", [False, True])
+def test_pages_and_sheets_write_the_same_numbers(qapp, is_signed: bool) -> None:
+    from tests.viz_app.export.test_html_page import content, page_html, read_by_the_script
+
+    values = [0.25, 0.999, 1.0, 0.006, 12.345, *([-0.25, -1.5] if is_signed else [])]
+    signed = json.dumps(is_signed)
+    tell = f"JSON.stringify({json.dumps(values)}.map((value) => shortNumber(value, {signed})))"
+    written = [cell_text(value, is_signed=is_signed) for value in values]
+    assert read_by_the_script(page_html(content()), tell) == written
+    tell = f"JSON.stringify([0.4239, 1, 12.5].map((top) => scaleEnds(top, {signed})))"
+    ends = [list(scale_ends(top, is_signed=is_signed)) for top in (0.4239, 1.0, 12.5)]
+    assert read_by_the_script(page_html(content()), tell) == ends

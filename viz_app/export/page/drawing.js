@@ -73,7 +73,7 @@ export class ColorTable {
   }
 }
 
-/** A value in a few characters: 0.42, .42 where there is no room. */
+/** A value in the few characters that a cell has room for, as `cell_text`. */
 export function shortNumber(value, isSigned) {
   return (isSigned && value > 0 ? "+" : "") + value.toFixed(2).replace(/^(-?)0\./, "$1.");
 }
@@ -280,15 +280,20 @@ export function drawSmallMap(canvas, drawing, table) {
   drawShapes(pen, markShapes(drawing.marks, SMALL / columns, SMALL / rows, SMALL, SMALL, 1), style);
 }
 
+/** The least and the largest value of a scale of colours, as `scale_ends`. */
+export function scaleEnds(top, isSigned) {
+  return isSigned ? [`−${top.toPrecision(3)}`, `+${top.toPrecision(3)}`] : ["0", top.toPrecision(3)];
+}
+
 /** Draws the colours of a map from its least to its largest value, and returns both as words. */
 export function drawScale(canvas, drawing, table) {
-  const pen = canvas.getContext("2d"), { width, height } = canvas, top = drawing.top.toPrecision(3);
+  const pen = canvas.getContext("2d"), { width, height } = canvas;
   for (let x = 0; x < width; x++) {
     const place = x / (width - 1);
     pen.fillStyle = `#${table.colorOf(drawing.isSigned ? 2 * place - 1 : place, 1)}`;
     pen.fillRect(x, 0, 1, height);
   }
-  return drawing.isSigned ? [`−${top}`, `+${top}`] : ["0", top];
+  return scaleEnds(drawing.top, drawing.isSigned);
 }
 
 /** Row and column of the cell at a place of the window, or null. @param {Layout} layout @param {Drawing} drawing */
