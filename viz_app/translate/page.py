@@ -242,8 +242,8 @@ class SentenceFindings:
     def _ask(self) -> None:
         state = self._controller.state
         result = state.current
-        if result is not None and not self._sentence.knows_left_out(result):
-            mark = partial(self._sentence.mark_left_out, result)
+        if result is not None and not self._sentence.marks.knows_left_out(result):
+            mark = partial(self._sentence.marks.mark_left_out, result)
             self._controller.ask(LeftOutWordsJob(result.changed), self._left_out, mark)
         if result is not None and result.experiment.scalings:
             words = [word for word in result.original.target_words if state.selection.is_picked(word)]

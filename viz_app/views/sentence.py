@@ -66,6 +66,7 @@ class SentencePanel(QFrame):
         interventions: the changes.
         coverage_notice: a warning that the sentence is unlike the training data.
         note: notes on the text; see `SentenceNotes`.
+        marks: marks the words of the sentence.
         rows: their places.
         facts: log-probability and time; while a translation takes long, a way to cancel it.
         shown_switch: the maps shown: original, changed, or difference.
@@ -96,10 +97,10 @@ class SentencePanel(QFrame):
         self.target_menu = TargetMenu(state, self.input)
         self.copy_button = flat_button("Copy", "Copy the translation")
         self.edit_button = flat_button("✎ Edit", EDIT_TIP)
+        self.marks = SourceMarks(state, self.input)
         self._notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self._notes.label
         self._is_dense = self._is_low = False
-        self._left_out: tuple[ExperimentResult | None, Collection[Word]] = None, ()
         self.undo_before: Callable[[], object] = lambda: None
         self.rows = SentenceRows(self)
         self._show_languages()
@@ -191,8 +192,6 @@ class SentencePanel(QFrame):
         state.experiment_changed.connect(self._on_experiment)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._show_languages)
-        for name in MARKS:
-            getattr(state.selection.events, name).connect(self._show_shares, max_args=0)
 
     def _on_escape(self) -> None:
         if not self.cancel():
@@ -210,7 +209,7 @@ class SentencePanel(QFrame):
         if text == typed or not self.input.is_committed or is_refused:
             return
         self.input.show_text(text)
-        self._mark_input()
+        self.marks.mark()
 
     def _on_target_committed(self, text: str, _is_asked: bool) -> None:
         current = self._state.current
@@ -239,32 +238,9 @@ class SentencePanel(QFrame):
         self.original_line.setText(before)
         self.rows.place_original()
         self.original_line.setVisible(bool(before))
-        self._mark_input()
+        self.marks.mark()
         self.chips_area.fit()
-        self._show_shares()
-
-    def _mark_input(self) -> None:
-        """Unknown and rare words, those read in another spelling, removed, replaced or left out, an end left out.
-
-        All in the sentence that the result is of.
-        """
-        result = self._state.result
-        if result is not None and self.input.text == result.changed.source_text:
-            rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
-            respelled = {span: word.explanation for span, word in respelled_spans(result.original).items()}
-            unknown, ignored = unknown_spans(result.original), ignored_span(result.changed)
-            found = left_out_spans(result, self._left_out[1] if self.knows_left_out(result) else ())
-            pale = {span: left_out_note(word.text) for span, word in found.items()}
-            self.input.marker.mark(SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result), pale))
-
-    def knows_left_out(self, result: ExperimentResult) -> bool:
-        """Whether the words that this result's translation left out are known."""
-        return self._left_out[0] is result
-
-    def mark_left_out(self, result: ExperimentResult, words: Collection[Word]) -> None:
-        """Marks source words that this result's translation left out."""
-        self._left_out = result, words
-        self._mark_input()
+        self.marks.shade()
 
     @property
     def _has_words(self) -> bool:
@@ -274,15 +250,6 @@ class SentencePanel(QFrame):
         """Shows or hides the sentence; its words replace it in a folded panel."""
         set_visible(self.sentence, is_shown, focus_to=self.input)
         self.rows.show_target_name(is_shown)
-
-    def _show_shares(self) -> None:
-        """Shades the source words by their share in the picked queries."""
-        result = self._state.result
-        if result is None or self.input.text != result.changed.source_text:
-            return
-        spans = word_spans(result.changed)
-        shares = key_shares(self._state, "source")
-        self.input.marker.shade({spans[word]: share for word, share in shares.items() if word in spans and share > 0})
 
     def _show_languages(self) -> None:
         """Names the languages: the sentence is for the model in use, the translation perhaps by the previous one."""
@@ -305,6 +272,54 @@ class SentencePanel(QFrame):
             self.sentence.set_dense(is_dense)
             self.chips.set_dense(is_dense)
             self.chips.rebuild()
+
+
+class SourceMarks:
+    """Marks the words of a sentence while the result shown is that of its text.
+
+    Args:
+        state: the result, and the picked queries.
+        field: the sentence.
+    """
+
+    def __init__(self, state: ExperimentState, field: SentenceInput) -> None:
+        self._state, self._field = state, field
+        self._left_out: tuple[ExperimentResult | None, Collection[Word]] = None, ()
+        for name in MARKS:
+            getattr(state.selection.events, name).connect(self.shade, max_args=0)
+
+    def mark(self) -> None:
+        """Unknown and rare words, those read in another spelling, removed, replaced or left out, an end left out."""
+        result = self._result
+        if result is not None:
+            rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
+            respelled = {span: word.explanation for span, word in respelled_spans(result.original).items()}
+            unknown, ignored = unknown_spans(result.original), ignored_span(result.changed)
+            found = left_out_spans(result, self._left_out[1] if self.knows_left_out(result) else ())
+            pale = {span: left_out_note(word.text) for span, word in found.items()}
+            self._field.marker.mark(SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result), pale))
+
+    def knows_left_out(self, result: ExperimentResult) -> bool:
+        """Whether the words that this result's translation left out are known."""
+        return self._left_out[0] is result
+
+    def mark_left_out(self, result: ExperimentResult, words: Collection[Word]) -> None:
+        """Marks source words that this result's translation left out."""
+        self._left_out = result, words
+        self.mark()
+
+    def shade(self) -> None:
+        """Shades words by their share in the picked queries."""
+        result = self._result
+        if result is not None:
+            spans, shares = word_spans(result.changed), key_shares(self._state, "source")
+            shown = {spans[word]: share for word, share in shares.items() if word in spans and share > 0}
+            self._field.marker.shade(shown)
+
+    @property
+    def _result(self) -> ExperimentResult | None:
+        result = self._state.result
+        return result if result is not None and self._field.text == result.changed.source_text else None
 
 
 class SentenceRows:

@@ -31,7 +31,7 @@ def wait_until_checked(qtbot: QtBot, window: MainWindow) -> None:
         lambda: (
             page.state.current is not None
             and page.state.current.experiment == page.state.experiment
-            and page.sentence.knows_left_out(page.state.current)
+            and page.sentence.marks.knows_left_out(page.state.current)
         )
     )
 
