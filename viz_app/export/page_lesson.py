@@ -107,13 +107,25 @@ def check_model(lesson: Lesson, name: str, digest: str) -> None:
             )
 
 
-def lesson_html(title: str, scenes: Sequence[PageScene]) -> str:
-    """The lesson within a page, as `Lesson` of `lesson.js` reads it: its bar, its data, and its recorded maps."""
-    recorded = "\n".join(
-        f'<section class="scene" data-place="{place}" hidden>\n{maps_html(scene.recorded)}\n</section>'
-        for place, scene in enumerate(scenes)
-        if scene.recorded is not None
-    )
-    data = {"title": title, "scenes": [each.described() for each in scenes]}
-    values = {"TITLE": html.escape(one_line(title)), "RECORDED": recorded, "DATA": json_in_page(data)}
-    return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("lesson.html"))
+@dataclass(frozen=True, eq=False)
+class PageLesson:
+    """A lesson of the page.
+
+    Attributes:
+        title: one line.
+        scenes: in their order.
+    """
+
+    title: str
+    scenes: Sequence[PageScene]
+
+    def html(self) -> str:
+        """The part of the page that `Lesson` of `lesson.js` reads: bar, data, and recorded maps."""
+        recorded = "\n".join(
+            f'<section class="scene" data-place="{place}" hidden>\n{maps_html(scene.recorded)}\n</section>'
+            for place, scene in enumerate(self.scenes)
+            if scene.recorded is not None
+        )
+        data = {"title": self.title, "scenes": [each.described() for each in self.scenes]}
+        values = {"TITLE": html.escape(one_line(self.title)), "RECORDED": recorded, "DATA": json_in_page(data)}
+        return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("lesson.html"))

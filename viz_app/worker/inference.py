@@ -429,7 +429,7 @@ class InferenceWorker(QObject):
     def _answer(self, request: Request) -> object:
         if isinstance(request.job, LoadJob):
             translator = self._loader(request.job.path, request.job.device)
-            return _Opened(translator, _describe(translator))
+            return _Opened(translator, describe(translator))
 
         tell = partial(self._tell, request)
         if isinstance(request.job, ModelFreeJob):
@@ -482,7 +482,8 @@ def compute_on_one_thread() -> None:
     compute_on(1)
 
 
-def _describe(translator: OpenTranslator) -> ModelInfo:
+def describe(translator: OpenTranslator) -> ModelInfo:
+    """The facts about an opened model."""
     return ModelInfo(
         translator.name,
         translator.path,

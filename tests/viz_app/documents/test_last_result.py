@@ -33,7 +33,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current, Stale
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import Veil
-from augenmerk.viz_app.worker.inference import _describe
+from augenmerk.viz_app.worker.inference import describe
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow
 
@@ -99,7 +99,7 @@ def _assert_equal(found: object, expected: object) -> None:
 def _written(checkpoint: Path, path: Path, experiment: Experiment) -> tuple[ExperimentResult, Translator]:
     translator = Translator.load(checkpoint, "cpu")
     result = translator.compare(experiment)
-    write_last_result(path, result, _describe(translator))
+    write_last_result(path, result, describe(translator))
     return result, translator
 
 
@@ -110,19 +110,19 @@ def test_the_stored_result_is_the_computed_one(name: str, checkpoint: Path, path
     _assert_equal(found, result)
     assert (found.changed is found.original) == (not EXPERIMENTS[name].interventions)
     assert bool(found.changed.unreached) == (name == "changed")
-    assert model == _describe(translator)
+    assert model == describe(translator)
 
 
 def test_a_result_of_the_bundled_model_keeps_its_roles_and_coverage(path: Path, bundled_translator: Translator) -> None:
     result = bundled_translator.compare(Experiment("Die Strasse und eine Giraffe."))
-    write_last_result(path, result, _describe(bundled_translator))
+    write_last_result(path, result, describe(bundled_translator))
     assert bundled_translator.path is not None
     found, model = read_last_result(path, bundled_translator.path)
     _assert_equal(found, result)
     assert found.original.coverage is not None
     assert found.original.coverage.rare_words
     assert model.roles is not None
-    assert model == _describe(bundled_translator)
+    assert model == describe(bundled_translator)
 
 
 @pytest.mark.parametrize("name", DAMAGES)

@@ -29,7 +29,7 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, page_scenes
-from augenmerk.viz_app.export.page_lesson import PageScene, check_model, lesson_html, why_recorded
+from augenmerk.viz_app.export.page_lesson import PageLesson, PageScene, check_model, why_recorded
 from augenmerk.viz_app.learn.scene_answers import answer_now
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.export.test_html_page import Parts
@@ -103,7 +103,7 @@ def test_a_scene_says_everything_that_the_page_shows(bundled_translator: Transla
     )
     together = scene(view={"scope": "layer", "head": ("cross", 2, 0)})
     first, second = computed(Lesson("Lesson", (asked, together)), bundled_translator)
-    (text,) = Parts(lesson_html("Lesson", [first, second])).scripts
+    (text,) = Parts(PageLesson("Lesson", [first, second]).html()).scripts
     data = json.loads(text)
     assert data["title"] == "Lesson"
     described = data["scenes"][0]
@@ -144,7 +144,7 @@ def test_a_recorded_scene_holds_the_maps_that_the_window_shows(bundled_translato
 def test_words_of_a_lesson_are_never_markup(bundled_translator: Translator) -> None:
     bad = "</script><b>&@DATA@"
     asked = replace(scene(Beam(4)), title=bad, text=bad, question=bad, answer=bad)
-    page = lesson_html(bad, computed(Lesson(bad, (asked,)), bundled_translator))
+    page = PageLesson(bad, computed(Lesson(bad, (asked,)), bundled_translator)).html()
     tags = [tag for tag, _ in Parts(page).tags]
     assert tags.count("script") == 2, "the recorded maps and the lesson"
     assert "b" not in tags
