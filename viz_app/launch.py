@@ -10,9 +10,13 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from augenmerk.core.cli.command import OptionParser, leave, refuse, run_guarded
 from augenmerk.core.process import collector_paused, open_standard_streams, share_one_heap, tune_process
+
+if TYPE_CHECKING:
+    from augenmerk.viz_app.export.page_lesson import PageLesson
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
 WINDOW_HELP = """\
@@ -70,7 +74,7 @@ def run_command(arguments: list[str]) -> int:
     if arguments[0] == "page":
         from augenmerk.viz_app.export.page_command import main as write_page
 
-        return write_page(arguments[1:])
+        return write_page(arguments[1:], _lesson_for_page)
     if arguments[0] == "charts":
         from augenmerk.viz_app.train.charts_command import main as draw_charts
 
@@ -78,6 +82,12 @@ def run_command(arguments: list[str]) -> int:
     from augenmerk.core.cli.main import main as run
 
     return run(arguments)
+
+
+def _lesson_for_page(path: Path, checkpoint: Path) -> "PageLesson":
+    from augenmerk.viz_app.learn.lesson_for_page import lesson_for_page
+
+    return lesson_for_page(path, checkpoint)
 
 
 def open_window(arguments: list[str]) -> int:

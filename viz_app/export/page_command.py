@@ -1,20 +1,29 @@
 """`augenmerk page`: one HTML file that runs a model in a browser. No Qt."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from augenmerk.core.cli.command import OptionParser, run_guarded
 from augenmerk.core.cli.lines import print_note
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.resources import bundled_model_path, is_bundled_model
 
+if TYPE_CHECKING:
+    from augenmerk.viz_app.export.page_lesson import PageLesson
+
 SUFFIXES = (".html", ".htm")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs `augenmerk page ARGUMENTS` and returns its exit status, as `core.cli.main` does."""
-    return run_guarded(lambda: run(make_parser().parse_args(arguments)))
+def main(arguments: Sequence[str], read_lesson: Callable[[Path, Path], "PageLesson"]) -> int:
+    """Runs `augenmerk page ARGUMENTS` and returns its exit status, as `core.cli.main` does.
+
+    Args:
+        arguments: the options.
+        read_lesson: computes the lesson of a file with the checkpoint of another one.
+    """
+    return run_guarded(lambda: run(make_parser().parse_args(arguments), read_lesson))
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -34,11 +43,17 @@ def make_parser() -> argparse.ArgumentParser:
         help="a checkpoint (default: the bundled one)",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a name that ends in .html")
+    parser.add_argument(
+        "--lesson",
+        type=Path,
+        metavar="FILE",
+        help="a lesson (*.augenmerk) made with this model: its scenes, with questions and answers, above the model",
+    )
     parser.add_argument("--text", default="", metavar="SENTENCE", help="the sentence that the page shows first")
     return parser
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path], "PageLesson"]) -> int:
     """Packs the model and writes the page. Raises `AugenmerkError`."""
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in .html.")
@@ -48,7 +63,8 @@ def run(options: argparse.Namespace) -> int:
 
     path = options.model or bundled_model_path()
     examples = gallery() if is_bundled_model(path) else ()
-    packed = save_running_page(load_checkpoint(path), path.stem, options.out, options.text, examples)
+    lesson = read_lesson(options.lesson, path) if options.lesson is not None else None
+    packed = save_running_page(load_checkpoint(path), path.stem, options.out, options.text, examples, lesson)
     if packed.note:
         print_note(packed.note)
     print_note(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")

@@ -129,3 +129,8 @@ class PageLesson:
         data = {"title": self.title, "scenes": [each.described() for each in self.scenes]}
         values = {"TITLE": html.escape(one_line(self.title)), "RECORDED": recorded, "DATA": json_in_page(data)}
         return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("lesson.html"))
+
+
+def lesson_style() -> str:
+    """The style of a lesson; the one of recorded maps holds for these alone."""
+    return f"{part('lesson.css')}.scene {{\n{part('page.css')}}}\n"

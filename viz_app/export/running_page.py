@@ -22,6 +22,7 @@ from augenmerk.core.text.languages import two_letter_code
 from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.translation.experiment_file import experiment_to_json
 from augenmerk.core.translation.result import Coverage
+from augenmerk.viz_app.export.page_lesson import PageLesson, lesson_style
 from augenmerk.viz_app.export.page_parts import PARTS, cell_colors, json_in_page, page_script, palette_style, part
 from augenmerk.viz_app.state.examples import Example, copy_examples
 from augenmerk.viz_app.state.languages import language_names
@@ -37,6 +38,9 @@ MODULES = (
     "laboratory.js",
     "words.js",
     "heads.js",
+    "maps.js",
+    "recorded.js",
+    "lesson.js",
     "running.js",
 )
 """Those of the page's script, in the order in which they need each other."""
@@ -44,7 +48,12 @@ DEFAULT_TEXT = "Zwei Hunde spielen im Schnee."
 
 
 def save_running_page(
-    checkpoint: Checkpoint, name: str, target: Path, text: str = "", examples: Sequence[Example] = ()
+    checkpoint: Checkpoint,
+    name: str,
+    target: Path,
+    text: str = "",
+    examples: Sequence[Example] = (),
+    lesson: PageLesson | None = None,
 ) -> PackedModel:
     """Writes the page, and returns the model as packed.
 
@@ -54,24 +63,30 @@ def save_running_page(
         target: the file.
         text: the sentence shown first; empty for one that suits the model.
         examples: sentences to choose from.
+        lesson: of this model; None for a page without scenes.
 
     Raises:
         CheckpointError: a page cannot run this model.
         StorageError: the file cannot be written.
     """
     packed = pack_model(checkpoint, name)
-    write_text(target, running_page_html(checkpoint, name, packed, text, examples))
+    write_text(target, running_page_html(checkpoint, name, packed, text, examples, lesson))
     return packed
 
 
 def running_page_html(
-    checkpoint: Checkpoint, name: str, packed: PackedModel, text: str = "", examples: Sequence[Example] = ()
+    checkpoint: Checkpoint,
+    name: str,
+    packed: PackedModel,
+    text: str = "",
+    examples: Sequence[Example] = (),
+    lesson: PageLesson | None = None,
 ) -> str:
     """The page as text; arguments as of `save_running_page`."""
     source, target = language_names(checkpoint.run)
     values = {
-        "TITLE": html.escape(one_line(f"Augenmerk · {name}")),
-        "STYLE": palette_style() + part("running.css"),
+        "TITLE": html.escape(one_line(f"Augenmerk · {lesson.title if lesson is not None else name}")),
+        "STYLE": palette_style() + part("running.css") + (lesson_style() if lesson is not None else ""),
         "MODEL": html.escape(f"{one_line(name)} · {packed.num_parameters:,} parameters"),
         "TERMS": html.escape(one_line(packed.terms)),
         "SOURCE": source.capitalize(),
@@ -79,6 +94,7 @@ def running_page_html(
         "MEANING": MEASURES["weight"].meaning,
         "BEWARE": BEWARE,
         "OFF": OFF_NOTE,
+        "LESSON": lesson.html() if lesson is not None else "",
         "DATA": json_in_page(_data(checkpoint, text, examples)),
         "WORKER": f"{joined_script([PARTS / 'worker.js'], ['serve'])}.serve({engine_script()});",
         "SCRIPT": page_script(MODULES, ["showPage"]),

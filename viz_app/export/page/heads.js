@@ -22,9 +22,11 @@ export class HeadGrid {
   /** Draws all maps. */
   show(table) {
     const { laboratory } = this;
+    const style = laboratory.pointer?.[0] === "head" ? laboratory.pointer[1] : null;
     for (const { head, canvas } of this.maps) {
       const drawing = laboratory.drawing(head);
-      drawing.marks = { ...drawing.marks, pinned: null, pointed: null };
+      const pointed = style && isSame(head, laboratory.head) ? [style, null, null] : null;
+      drawing.marks = { ...drawing.marks, pinned: null, pointed, isDimmed: style === "dim" && !pointed };
       drawSmallMap(canvas, drawing, table);
     }
     for (const { element, parts } of this.switches) {

@@ -35,8 +35,10 @@ export class Laboratory extends EventTarget {
     this.mode = "predicted";
     /** @type {[number, number] | null} query and key */
     this.pinned = null;
-    /** @type {[string, number | null, number | null] | null} style, row and column, for an audience */
-    this.pointed = null;
+    /** @type {[string, string] | null} target and style of the pointer of a scene, which follows the pinned cell */
+    this.pointer = null;
+    /** @type {Object} */
+    this.viewNext = {};
     this.problem = "";
     this.isBusy = false;
   }
@@ -57,6 +59,13 @@ export class Laboratory extends EventTarget {
     return this.compute();
   }
 
+  /** Shows an experiment with a history of its own. @param {Object} view what `look` takes, shown with the next result */
+  open(experiment, view) {
+    this.history = new History(experiment);
+    this.viewNext = view;
+    return this.compute();
+  }
+
   undo() {
     this.history.undo();
     return this.compute();
@@ -74,6 +83,8 @@ export class Laboratory extends EventTarget {
       if (found === null) return;
       this.set("problem", { problem: "" });
       this.keepCell(found);
+      Object.assign(this, this.viewNext);
+      this.viewNext = {};
       this.set("result", { result: found });
     } catch (error) {
       this.refuse(error);
@@ -90,7 +101,7 @@ export class Laboratory extends EventTarget {
     this.set("problem", { problem: error instanceof Refusal ? message : `The page could not compute this: ${message}` });
   }
 
-  /** Shows another head, cell, or names of rows. @param {Object} changed `head`, `pinned`, `mode`, `pointed` */
+  /** Shows another head, cell, or names of rows. @param {Object} changed `head`, `pinned`, `mode`, `pointer` */
   look(changed) {
     if (changed.head && changed.head.kind !== this.head.kind && !("pinned" in changed)) changed.pinned = null;
     this.set("view", changed);
@@ -136,6 +147,19 @@ export class Laboratory extends EventTarget {
         pointed: isShown ? this.pointed : null,
       },
     };
+  }
+
+  /** The pointer on the large map: style, row and column; null if it points elsewhere. */
+  get pointed() {
+    const [target, style] = this.pointer ?? [];
+    if (!this.pinned || (target !== "cell" && target !== "row")) return null;
+    return [style, this.pinned[0], target === "cell" ? this.pinned[1] : null];
+  }
+
+  /** The decoding step of the word that the pointer points at; null if it points elsewhere. */
+  get pointedStep() {
+    if (this.pointer?.[0] !== "word" || !this.pinned || this.head.kind === "encoder") return null;
+    return this.pinned[0] - (this.mode === "read" ? 1 : 0);
   }
 
   /** Labels of the rows and columns of a kind of map, and their meaning. @param {Translation} translation */

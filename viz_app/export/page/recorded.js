@@ -14,7 +14,7 @@ export function showRecordedMaps() {
 }
 
 /** One translation: a large head, all heads, and the choice between them. */
-class RecordedScene {
+export class RecordedScene {
   constructor(section, tables) {
     this.part = (name) => section.querySelector(`[data-part="${name}"]`);
     this.tables = tables;

@@ -5,6 +5,7 @@ import { byId, closeDialog, make } from "./elements.js";
 import { AddressError, addressOf, experimentOf, intervene, plain } from "./experiment.js";
 import { HeadGrid, LargeMap, tableOf } from "./heads.js";
 import { Laboratory } from "./laboratory.js";
+import { Lesson } from "./lesson.js";
 import { WordsView } from "./words.js";
 
 const read = (id) => byId(id).textContent;
@@ -14,8 +15,10 @@ export async function showPage() {
   const data = JSON.parse(read("data")), page = document.documentElement, dark = matchMedia("(prefers-color-scheme: dark)");
   const model = new Model(read("worker")), laboratory = new Laboratory(data, model);
   const words = new WordsView(laboratory), grid = new HeadGrid(laboratory), map = new LargeMap(laboratory);
+  const lesson = byId("lesson") && new Lesson(laboratory);
   const table = () => tableOf(data.colors, page.dataset.theme);
   const showAll = () => {
+    lesson?.redraw();
     if (!laboratory.result) return;
     words.show();
     grid.show(table());
@@ -33,7 +36,7 @@ export async function showPage() {
     const { experiment } = laboratory.result;
     showAll();
     if (document.activeElement !== byId("text")) byId("text").value = experiment.source_text;
-    history.replaceState(null, "", addressOf(experiment));
+    history.replaceState(null, "", lesson ? lesson.addressOf(experiment) : addressOf(experiment));
   });
   laboratory.addEventListener("view", () => {
     if (!laboratory.result) return;
@@ -43,7 +46,8 @@ export async function showPage() {
   laboratory.addEventListener("problem", () => report(laboratory.problem));
   laboratory.addEventListener("busy", () => page.toggleAttribute("aria-busy", laboratory.isBusy));
   listenToSentence(laboratory);
-  return start(laboratory, model);
+  window.addEventListener("hashchange", () => showAddress(laboratory, lesson));
+  return start(laboratory, model, lesson);
 }
 
 function report(problem) {
@@ -79,26 +83,32 @@ function listenToSentence(laboratory) {
     if (event.shiftKey) laboratory.redo();
     else laboratory.undo();
   });
-  window.addEventListener("hashchange", () => showAddress(laboratory));
 }
 
-/** Shows the experiment of the address; false if it names none. @param {Laboratory} laboratory */
-function showAddress(laboratory) {
+/**
+ * Shows the scene and the experiment of the address; false if it names none.
+ *
+ * @param {Laboratory} laboratory
+ * @param {Lesson | null} lesson
+ */
+function showAddress(laboratory, lesson) {
+  const place = lesson?.placeIn(location.hash) ?? null;
+  if (place !== null) lesson.go(place);
   try {
     const experiment = experimentOf(location.hash, laboratory.data.kinds);
-    if (!experiment) return false;
+    if (!experiment) return place !== null;
     byId("text").value = experiment.source_text;
     laboratory.show(experiment);
     return true;
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
     report(fill(laboratory.data.phrases.no_part, { name: error.message }));
-    return false;
+    return place !== null;
   }
 }
 
-/** @param {Laboratory} laboratory @param {Model} model */
-async function start(laboratory, model) {
+/** @param {Laboratory} laboratory @param {Model} model @param {Lesson | null} lesson */
+async function start(laboratory, model, lesson) {
   const packed = { description: read("description"), weights: read("weights") };
   for (const id of ["description", "weights"]) byId(id).remove();
   try {
@@ -109,7 +119,8 @@ async function start(laboratory, model) {
   }
   byId("loading").remove();
   byId("laboratory").hidden = false;
-  if (!showAddress(laboratory)) {
+  if (!showAddress(laboratory, lesson) && lesson) lesson.go(0);
+  else if (!laboratory.experiment.source_text) {
     byId("text").value = laboratory.data.text;
     await laboratory.show(plain(laboratory.data.text));
   }

@@ -28,12 +28,14 @@ export class WordsView {
   }
 
   showTranslation({ changed, original }) {
-    const fresh = newWords(original, changed), { isStartGiven } = this.laboratory.data;
+    const fresh = newWords(original, changed), { pointedStep: step } = this.laboratory, { isStartGiven } = this.laboratory.data;
     const pieces = piecesOfTranslation(changed, isStartGiven).map(({ text, word }) => {
       if (!word) return text;
       const probability = Math.exp(logProbabilityOf(changed, word));
+      const isPointed = step !== null && word.start <= step && step < word.end;
+      const kinds = [fresh.has(word) && "new", probability < LOW_PROBABILITY && "unsure", isPointed && "pointed"].filter(Boolean);
       return button(text, () => this.openWord(changed, word), {
-        className: `word${fresh.has(word) ? " new" : ""}${probability < LOW_PROBABILITY ? " unsure" : ""}`,
+        className: ["word", ...kinds].join(" "),
         style: `--share: ${probability}`,
         "aria-label": `${text}, probability ${percent(probability)}${fresh.has(word) ? ", new" : ""}`,
         "aria-haspopup": "dialog",
