@@ -4,18 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QProgressDialog, QWidget
 
-from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.errors import AugenmerkError, CheckpointError
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.viz_app.export.film import NO_FFMPEG, Film, FilmHeads, formats, save_film
 from augenmerk.viz_app.export.saving import Exportable, Saving, as_table
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
+from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.commands import Command, with_keys
@@ -32,6 +34,7 @@ LARGE_MAP = "The current map with its labels and colour scale"
 ANALYSIS_TIP = "The parts of a word, the lens, or the translations by encoder layer: the view of the tab Word in sight"
 NUMBERS_TIP = "CSV, JSON: the large map with its labels. NPZ: also the weights of every head"
 PAGE_TIP = "One file with every map, for any browser without a network: choose heads and point at cells there"
+RUNNING_TIP = "One file with the model itself, for any browser without a network: type sentences and change heads there"
 CHARTS_TIP = "The charts of this run as shown: quantity, scale, smoothing, range, compared runs"
 METRICS_TIP = "One line per step of this run: loss, rate, gradient norm, speed, and the validation results"
 CAPTIONED = "Captions state what pictures show: model, sentence, changes, layer, head, measure, labels"
@@ -47,22 +50,23 @@ class Export:
 
     Attributes:
         title, tip, keys: as of a `Command`.
-        save: writes the file; for a film, the choice of its heads: films are written in a thread.
+        save: writes the file; for a film, the choice of its heads; "model" for a page that runs the model. Films and
+            such pages are written in a thread.
         formats: their names by suffix.
         needs: the required content.
     """
 
     title: str
     tip: str
-    save: SaveTo | FilmHeads
+    save: SaveTo | FilmHeads | Literal["model"]
     formats: dict[str, str]
-    needs: Literal["page", "map", "table", "charts", "run", "film"]
+    needs: Literal["page", "map", "table", "model", "charts", "run", "film"]
     keys: str = ""
 
 
 NOTHING = "Nothing to export yet: no map is shown"
 NO_TABLE = "Nothing to export yet: open the tab Word of the analysis panel"
-MISSING = {"map": NOTHING, "table": NO_TABLE} | {
+MISSING = {"map": NOTHING, "table": NO_TABLE, "model": "Nothing to export yet: no model is open"} | {
     name: f"Nothing to export yet: the Train page shows no {name}" for name in ("charts", "run", "film")
 }
 """The message if there is nothing to export, by `Export.needs`."""
@@ -84,6 +88,7 @@ EXPORT_GROUPS: tuple[dict[str, Export], ...] = (
             "The numbers of the analysis tab (CSV, JSON)…", ANALYSIS_TIP, Saving.save_analysis, ROWS, "table"
         ),
         "html": Export("All maps as a page for the browser (HTML)…", PAGE_TIP, Saving.save_html, PAGES, "map"),
+        "running page": Export("Page that runs the model (HTML)…", RUNNING_TIP, "model", PAGES, "model"),
     },
     {
         "charts": Export("The charts (PNG, SVG, PDF)…", CHARTS_TIP, Saving.save_charts, PICTURES, "charts"),
@@ -101,40 +106,63 @@ OF_MAPS = (*(name for name, export in FILES.items() if export.needs == "map"), "
 
 @dataclass(frozen=True, eq=False)
 class FilmJob(ModelFreeJob):
-    """Writes a film; the result is its file."""
+    """Writes a film; the result is a note on it."""
 
     film: Film
     target: Path
+    what: ClassVar[str] = "film"
 
-    def work(self, progress: Tell, should_stop: ShouldStop) -> Path:
+    def work(self, progress: Tell, should_stop: ShouldStop) -> str:
         """See `ModelFreeJob.work`. Stopping leaves an existing file unchanged, and no new one."""
         save_film(self.film, self.target, lambda done, total: progress(Progress(done, total)), should_stop)
-        return self.target
+        return ""
 
 
-class FilmDialog(QProgressDialog):
-    """Writes one film in its own thread, then closes.
+@dataclass(frozen=True, eq=False)
+class PageJob(ModelFreeJob):
+    """Writes a page that runs a model; the result is a note on its size."""
+
+    model: ModelInfo
+    text: str
+    target: Path
+    what: ClassVar[str] = "page"
+
+    def work(self, progress: Tell, should_stop: ShouldStop) -> str:
+        """See `ModelFreeJob.work`."""
+        from augenmerk.core.checkpoint.file import load_checkpoint
+        from augenmerk.viz_app.export.running_page import save_running_page
+
+        if self.model.path is None:
+            raise CheckpointError("This model has no file. Save it as a checkpoint and open that.")
+        examples = gallery() if self.model.is_bundled else ()
+        checkpoint = load_checkpoint(self.model.path)
+        packed = save_running_page(checkpoint, self.model.title, self.target, self.text, examples)
+        return " ".join(filter(None, (f"{self.target.stat().st_size / 1e6:.1f} MB.", packed.note)))
+
+
+class WritingDialog(QProgressDialog):
+    """Writes one file in its own thread, then closes.
 
     Signals:
-        saved(): the film was written.
+        saved(str): the file was written; with a note, which may be empty.
         failed(Failure): it could not be written.
     """
 
-    saved = Signal()
+    saved = Signal(str)
     failed = Signal(object)
 
-    def __init__(self, film: Film, target: Path, parent: QWidget) -> None:
-        super().__init__(f"Preparing {target.name}…", "Cancel", 0, 0, parent)
-        self._job = FilmJob(film, target)
+    def __init__(self, job: FilmJob | PageJob, parent: QWidget) -> None:
+        super().__init__(f"Preparing {job.target.name}…", "Cancel", 0, 0, parent)
+        self._job = job
         self._worker = InferenceWorker(parent=self)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Export the film")
+        self.setWindowTitle(f"Export the {job.what}")
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self._bar = ProgressLine()
         self.setBar(self._bar)
         scales(self.setMinimumWidth, WIDTH_PX)
         self.canceled.connect(self.reject)
-        self.finished.connect(lambda: self._worker.close())  # stops the film, which ends within a moment
+        self.finished.connect(lambda: self._worker.close())  # stops a film, which ends within a moment
 
     def begin(self) -> None:
         """Shows the dialog and begins."""
@@ -145,9 +173,9 @@ class FilmDialog(QProgressDialog):
         self.setLabelText(f"{self._job.target.name}: picture {progress.done:,} of {progress.total:,}")
         self._bar.set_fraction(progress.done / progress.total)  # `setValue` of a modal dialog would process events
 
-    def _on_saved(self, _: object) -> None:
+    def _on_saved(self, note: object) -> None:
         self.accept()
-        self.saved.emit()
+        self.saved.emit(note)
 
     def _on_failure(self, failure: Failure) -> None:
         self.reject()
@@ -162,11 +190,11 @@ class ExportMenu(QMenu):
         preferences: remembers whether pictures have captions.
 
     Attributes:
-        entries: the menu's entries by name: "map", "heads", "page", "numbers", "html", "copy picture", "copy table",
-            and "caption", which is checked while pictures have one; where a run is shown also "charts", "metrics",
-            "film", "film of layer" and "film of kind".
+        entries: the menu's entries by name: "map", "heads", "page", "numbers", "html", "running page", "copy picture",
+            "copy table", and "caption", which is checked while pictures have one; where a run is shown also "charts",
+            "metrics", "film", "film of layer" and "film of kind".
         dialog: the file dialog that is open, or None.
-        film_dialog: the progress of a film being written; else None.
+        writing_dialog: the progress of a film or a page being written; else None.
         folder: the folder of the last file, in which the next dialog begins.
 
     Signals:
@@ -181,7 +209,7 @@ class ExportMenu(QMenu):
         super().__init__("Export", parent)
         self._page_in_sight, self._preferences = page_in_sight, preferences
         self.dialog: QFileDialog | None = None
-        self.film_dialog: FilmDialog | None = None
+        self.writing_dialog: WritingDialog | None = None
         self.folder = Path()
         self.entries: dict[str, QAction] = {}
         self.setToolTipsVisible(True)
@@ -194,9 +222,9 @@ class ExportMenu(QMenu):
         return Saving(self._page_in_sight().export_source(), has_caption=self._preferences.exports_captions)
 
     def shutdown(self) -> None:
-        """Cancels a film being written when the window closes."""
-        if self.film_dialog is not None:
-            self.film_dialog.reject()
+        """Cancels a file being written when the window closes."""
+        if self.writing_dialog is not None:
+            self.writing_dialog.reject()
 
     def offers(self, needs: str) -> bool:
         """Whether the page has the content that an entry needs, see `Export.needs`."""
@@ -205,6 +233,8 @@ class ExportMenu(QMenu):
             return source.run is not None and (needs != "film" or source.run.has_film)
         if needs == "table":
             return source.table is not None
+        if needs == "model":
+            return source.state is not None and source.state.model is not None
         return needs == "page" or source.has_maps
 
     def ask(self, name: str) -> None:
@@ -213,9 +243,7 @@ class ExportMenu(QMenu):
         if not self.offers(export.needs):
             self.done.emit(MISSING[export.needs])
             return
-        save = (
-            partial(self._save_film, export.save) if isinstance(export.save, str) else partial(self._try, export.save)
-        )
+        save = partial(self._begin, export.save) if isinstance(export.save, str) else partial(self._try, export.save)
         known = {kind: text for kind, text in export.formats.items() if kind not in FILMS or kind in formats()}
         dialog = ask_where_to_save(
             saving.source.page.window(),
@@ -227,24 +255,24 @@ class ExportMenu(QMenu):
         dialog.destroyed.connect(self._forget_dialog)
         self.dialog = dialog
 
-    def _save_film(self, heads: FilmHeads, saving: Saving, target: Path) -> None:
-        """Writes the film of these heads in its own thread; a dialog reports a failure."""
-        film = saving.film(heads)
-        if film is None or self.film_dialog is not None:
+    def _begin(self, kind: FilmHeads | Literal["model"], saving: Saving, target: Path) -> None:
+        """Writes a film or a page in its own thread; a dialog reports a failure."""
+        job = _job(kind, saving, target)
+        if job is None or self.writing_dialog is not None:
             return
         window = saving.source.page.window()
-        self.film_dialog = FilmDialog(film, target, window)
-        self.film_dialog.saved.connect(lambda: self._report_saved(target))
-        self.film_dialog.failed.connect(lambda failure: show_failure(window, "The film was not saved", failure))
-        self.film_dialog.finished.connect(self._forget_film)
-        self.film_dialog.begin()
+        dialog = self.writing_dialog = WritingDialog(job, window)
+        dialog.saved.connect(lambda note: self._report_saved(target, note))
+        dialog.failed.connect(lambda failure: show_failure(window, f"The {job.what} was not saved", failure))
+        dialog.finished.connect(self._forget_writing)
+        dialog.begin()
 
-    def _forget_film(self) -> None:
-        self.film_dialog = None
+    def _forget_writing(self) -> None:
+        self.writing_dialog = None
 
-    def _report_saved(self, target: Path) -> None:
+    def _report_saved(self, target: Path, note: str = "") -> None:
         self.folder = target.parent
-        self.done.emit(f"saved {target.name}")
+        self.done.emit(f"saved {target.name}" + (f": {note}" if note else ""))
 
     def copy_picture(self) -> None:
         """Copies the large map as a picture, as drawn in the window."""
@@ -320,12 +348,12 @@ class ExportMenu(QMenu):
         """The proposed path of a file."""
         run, snapshot, save = saving.source.run, saving.snapshot, FILES[name].save
         if run is not None and name in OF_RUNS:
-            return run.film_name(save) if isinstance(save, str) else f"{run.name}-{name}"
+            return run.film_name(save) if isinstance(save, str) and save != "model" else f"{run.name}-{name}"
         if snapshot is not None and name in ("map", "numbers"):
             return snapshot.file_name
         if name == "analysis" and saving.source.table is not None:
             return saving.source.table.name
-        return "maps" if name == "html" else name
+        return {"html": "maps", "running page": "lab"}.get(name, name)
 
     def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:
         """Writes a file, adding the chosen format's ending if there is none; asks before replacing another file."""
@@ -347,6 +375,17 @@ class ExportMenu(QMenu):
 
     def _forget_dialog(self) -> None:
         self.dialog = None
+
+
+def _job(kind: FilmHeads | Literal["model"], saving: Saving, target: Path) -> FilmJob | PageJob | None:
+    """The job that writes a file; None without its content."""
+    if kind == "model":
+        state = saving.source.state
+        if state is None or state.model is None:
+            return None
+        return PageJob(state.model, state.experiment.source_text, target)
+    film = saving.film(kind)
+    return None if film is None else FilmJob(film, target)
 
 
 COPY_COMMANDS = {

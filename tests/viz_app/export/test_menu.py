@@ -8,8 +8,11 @@ from PySide6.QtGui import QCursor, QEnterEvent, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.device import DeviceChoice
 from augenmerk.viz_app.export.menu import EXPORTS, NOTHING, OF_MAPS, OF_RUNS, ExportMenu
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandRegistry
 from tests.viz_app.export.conftest import SENTENCE, EmptyPage, MapsPage
 
@@ -39,6 +42,11 @@ def save_by_dialog(menu: ExportMenu, entry: str, target: Path) -> None:
     dialog = menu.dialog
     dialog.fileSelected.emit(str(target))
     dialog.reject()
+
+
+def open_model(page: MapsPage, path: Path) -> None:
+    run = load_checkpoint(path).run
+    page.state.model = ModelInfo("mine", path, run, DeviceChoice("cpu", ""), 1)
 
 
 def the_box(page: MapsPage) -> QMessageBox:
@@ -242,10 +250,11 @@ def test_the_page_in_sight_is_exported_not_one_that_is_hidden(
     hidden = [name for name, action in menu.entries.items() if not action.isVisible()]
     assert hidden == ["analysis", *OF_RUNS]
     disabled = [name for name, action in menu.entries.items() if action.isVisible() and not action.isEnabled()]
-    assert disabled == list(OF_MAPS)
+    assert disabled == sorted([*OF_MAPS, "running page"], key=list(menu.entries).index)
     page.in_sight = page
     menu.aboutToShow.emit()
-    assert all(action.isEnabled() for action in menu.entries.values() if action.isVisible())
+    disabled = [name for name, action in menu.entries.items() if action.isVisible() and not action.isEnabled()]
+    assert disabled == ["running page"]  # no model is open
 
 
 @pytest.mark.figures
@@ -271,3 +280,28 @@ def test_a_copied_picture_can_be_read_back(page: MapsPage, menu: ExportMenu) -> 
     image = QGuiApplication.clipboard().image().convertToFormat(QImage.Format.Format_RGB32)
     colors = {image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}
     assert len(colors) > 5
+
+
+def test_the_page_that_runs_is_written_in_the_background_and_its_size_reported(
+    page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path, qtbot: QtBot, untrained_checkpoint: Path
+) -> None:
+    open_model(page, untrained_checkpoint)
+    target = tmp_path / "lab.html"
+    save_by_dialog(menu, "running page", target)
+    assert menu.writing_dialog is not None
+    assert not target.exists()
+    qtbot.waitUntil(lambda: menu.writing_dialog is None, timeout=30_000)
+    assert len(told) == 1
+    assert told[0].startswith(f"saved lab.html: {target.stat().st_size / 1e6:.1f} MB")
+    assert SENTENCE in target.read_text(encoding="utf-8")
+
+
+def test_a_page_that_cannot_be_written_is_reported(
+    page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path, qtbot: QtBot, untrained_checkpoint: Path
+) -> None:
+    open_model(page, untrained_checkpoint)
+    (tmp_path / "file").touch()
+    save_by_dialog(menu, "running page", tmp_path / "file" / "lab.html")
+    qtbot.waitUntil(lambda: menu.writing_dialog is None, timeout=30_000)
+    assert the_box(page).text() == "The page was not saved"
+    assert told == []

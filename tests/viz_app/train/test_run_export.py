@@ -115,15 +115,15 @@ def test_the_film_is_written_in_a_thread_and_shows_every_frame_of_the_head(
     assert window.top_bar.status.text() == "saved film.gif"
     with Image.open(tmp_path / "film.gif") as file:
         assert file.n_frames == len(read_film(run[0])) == 3  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: window.export_menu.film_dialog is None)
+    qtbot.waitUntil(lambda: window.export_menu.writing_dialog is None)
 
 
 def test_a_film_that_is_cancelled_leaves_no_file(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     choose(window, "film", tmp_path / "film.gif")
-    dialog = window.export_menu.film_dialog
+    dialog = window.export_menu.writing_dialog
     assert dialog is not None
     dialog.findChild(QPushButton).click()
-    assert window.export_menu.film_dialog is None
+    assert window.export_menu.writing_dialog is None
     assert not list(tmp_path.glob("*.gif"))
     assert not list(tmp_path.glob(".*.part"))
 
@@ -135,13 +135,13 @@ def test_a_film_that_cannot_be_written_is_told(window: MainWindow, tmp_path: Pat
     (box,) = window.findChildren(QMessageBox)
     assert "Cannot write" in box.informativeText()
     box.accept()
-    assert window.export_menu.film_dialog is None
+    assert window.export_menu.writing_dialog is None
 
 
 def test_a_window_that_is_closed_gives_a_film_up(window: MainWindow, tmp_path: Path) -> None:
     choose(window, "film", tmp_path / "film.gif")
     window.close()
-    assert window.export_menu.film_dialog is None
+    assert window.export_menu.writing_dialog is None
     assert not list(tmp_path.glob(".*.part"))
 
 
@@ -301,7 +301,7 @@ def test_the_window_and_the_command_write_the_film_of_all_heads(
     assert "all heads of cross-attention" in window.export_menu.entries["film of kind"].text()
     with qtbot.waitSignal(window.export_menu.done, timeout=20_000):
         choose(window, "film of kind", tmp_path / "window.gif")
-    qtbot.waitUntil(lambda: window.export_menu.film_dialog is None)
+    qtbot.waitUntil(lambda: window.export_menu.writing_dialog is None)
     assert main(["charts", str(run[0]), "--all-heads", "--out", str(tmp_path / "command.gif")]) == 0
     assert (tmp_path / "command.gif").read_bytes() == (tmp_path / "window.gif").read_bytes()
 
@@ -372,4 +372,4 @@ def test_charts_metrics_and_film_are_exported_by_clicks_from_the_menu_to_the_fil
         assert window.top_bar.status.text() == f"saved exported.{ending}"
         assert target.read_bytes().startswith(magic)
         assert [each.name for each in folder.iterdir()] == [target.name], "nothing half-written beside it"
-    qtbot.waitUntil(lambda: window.export_menu.film_dialog is None)
+    qtbot.waitUntil(lambda: window.export_menu.writing_dialog is None)
