@@ -18,6 +18,7 @@ from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pointed
 from augenmerk.viz_app.state.marks import marks_of_large_map
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.inference import (
@@ -172,7 +173,9 @@ def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
     assert content is not None
     view, pinned = state.maps.view(), state.selection.pinned
     place = view.place_of(pinned) if view is not None and pinned is not None else None
-    pointed = marks_of_large_map(state, view).pointed if view is not None else None
+    pointed, pointer = marks_of_large_map(state, view).pointed if view is not None else None, state.selection.pointer
+    if pointer is not None and pointer.target == "head":
+        pointed = Pointed(pointer.style)
     facts = dict(content.facts)
     if scene.saved.model.digest != model.digest:
         facts["the scene was made with the model"] = scene.saved.model.name

@@ -7,6 +7,7 @@ rows and the scale of colours, and read every value.
 
 import base64
 import html
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,20 +23,36 @@ from augenmerk.core.analysis.selection import LABEL_MODES, LabelledMap, LabelMod
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.plain_text import one_line
+from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from augenmerk.viz_app.export.page_parts import cell_colors, json_in_page, page_script, palette_style, part
+from augenmerk.viz_app.export.page_parts import (
+    cell_colors,
+    changes_in_words,
+    json_in_page,
+    page_script,
+    palette_style,
+    part,
+)
+from augenmerk.viz_app.export.worksheet import NUM_LINES
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
 from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
 from augenmerk.viz_app.state.marks import marks_of_experiment
+from augenmerk.viz_app.state.sentence_text import visible
 
 LARGEST = 65_535
 ZERO, MISSING = 32_767, 65_535
 """Of differences."""
+NUM_ALTERNATIVES = 5
+"""Of each token."""
 MODULES = ("drawing.js", "maps.js", "recorded.js")
 """Of the page's script."""
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 NO_BREAK_SPACE = "\u00a0"
+
+
+LINES = f'<div class="lines">{"<div></div>" * NUM_LINES}</div>\n'
+"""To write on, in print."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +69,7 @@ class PageContent:
         original: the translation with nothing changed and its maps; None if nothing is changed.
         is_difference: whether the page shows `maps` minus those of the original, if there is one.
         pinned: row and column of the cell that is pinned when the page opens.
-        pointed: the place of the pointer while that cell is pinned; None if there is none.
+        pointed: the place of the pointer while that cell is pinned, or the whole head among all; None if there is none.
     """
 
     translation: Translation
@@ -75,7 +92,7 @@ def save_page(content: PageContent, target: Path) -> None:
 def page_html(content: PageContent) -> str:
     """The page as text."""
     title = f"Attention · {content.translation.source_text}"
-    return _page(title, f'<section class="scene">\n{maps_html(content)}\n</section>')
+    return _page(title, f'<section class="scene">\n{maps_html(content, opens_alternatives=True)}\n</section>')
 
 
 def data_text(content: PageContent) -> str:
@@ -95,9 +112,10 @@ def _page(title: str, body: str) -> str:
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], part("page.html"))
 
 
-def maps_html(content: PageContent) -> str:
+def maps_html(content: PageContent, *, opens_alternatives: bool = False) -> str:
     """Recorded maps within a page, as `RecordedScene` of `recorded.js` reads them."""
-    return re.sub("@DATA@", lambda _: data_text(content), part("scene.html"))
+    parts = {"DATA": data_text(content), "OPEN": " open" if opens_alternatives else ""}
+    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], part("scene.html"))
 
 
 def _data(content: PageContent) -> dict[str, Any]:
@@ -121,7 +139,25 @@ def _data(content: PageContent) -> dict[str, Any]:
         "shown": [content.shown.kind, content.shown.layer, content.shown.head],
         "pinned": content.pinned,
         "pointed": astuple(content.pointed) if content.pointed is not None else None,
+        "changes": changes_in_words(content.translation.experiment, content.translation),
+        "original": content.original[0].text if content.original is not None else "",
+        "steps": _steps(content.translation),
     }
+
+
+def _steps(translation: Translation) -> list[tuple[str, str, list[str]]]:
+    """Each predicted token, its probability, and the next best ones with theirs, in words."""
+    steps = zip(translation.predicted_tokens, translation.log_probabilities, translation.alternatives, strict=True)
+    return [
+        (
+            visible(token),
+            percent(math.exp(log_probability)),
+            [f"{visible(each.token)} {percent(each.probability)}" for each in alternatives if each.token != token][
+                :NUM_ALTERNATIVES
+            ],
+        )
+        for token, log_probability, alternatives in steps
+    ]
 
 
 def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, Any]:
@@ -229,4 +265,5 @@ def _scene_html(number: int, scene: ScenePart) -> str:
     question = f"<p><strong>{question}</strong></p>\n" if question else ""
     answer = f"<details><summary>Show the answer</summary><p>{answer}</p></details>\n" if answer else ""
     words = f"<h2>{number}. {title}</h2>\n<p>{text}</p>\n{question}{answer}"
-    return f'<section class="scene of-lesson">\n{words}{maps_html(scene.content)}\n</section>'
+    lines = LINES if question else ""
+    return f'<section class="scene of-lesson">\n{words}{maps_html(scene.content)}{lines}\n</section>'

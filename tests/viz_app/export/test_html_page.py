@@ -1,6 +1,7 @@
 """The page holds every weight, needs no network, and its script reads what was written."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.result import Alternative
 from augenmerk.viz_app.export.html_page import MODULES, PageContent, page_html, save_page
 from augenmerk.viz_app.export.page_parts import page_script
 from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, color_table
@@ -301,7 +303,46 @@ def test_all_heads_are_those_of_every_kind(qapp) -> None:
 
 
 def test_the_map_may_take_the_whole_width() -> None:
-    styles = page_html(content()).partition("<style>")[2].partition("</style>")[0].partition("@media print")[0]
+    styles = page_html(content()).partition("<style>")[2].partition("</style>")[0].partition("@media")[0]
     (body,) = re.findall(r"body \{[^}]*\}", styles)
     (large,) = re.findall(r"\.large \{[^}]*\}", styles)
     assert "max-width" not in body + large
+
+
+def test_changes_and_the_original_translation_are_in_words(qapp) -> None:
+    page = page_html(of_difference())
+    assert data_of(page)["changes"] == ["cross 2·3 off", "step 3: now"]
+    assert f"Original translation: {TRANSLATION.text}" in read_by_the_script(page, SAID)
+    unchanged = page_html(content())
+    assert data_of(unchanged)["changes"] == []
+    assert not any("Original" in each for each in read_by_the_script(unchanged, SAID))
+
+
+def test_every_token_has_its_probability_and_the_next_best_ones() -> None:
+    best = tuple(Alternative(token, math.log(share)) for token, share in (("a", 0.5), ("the", 0.25), ("one", 0.125)))
+    translation = replace(
+        TRANSLATION,
+        log_probabilities=(math.log(0.5), *TRANSLATION.log_probabilities[1:]),
+        alternatives=(best, *TRANSLATION.alternatives[1:]),
+    )
+    page = page_html(content(translation=translation))
+    steps = data_of(page)["steps"]
+    assert [token for token, _, _ in steps] == list(translation.predicted_tokens)
+    assert steps[0] == ["a", "50%", ["the 25%", "one 13%"]]
+    assert '<details class="alternatives" open>' in page
+
+
+POINTED = """
+JSON.stringify((() => {
+  const scene = new RecordedScene(sections[0], colors), marks = [];
+  for (const pointed of [["dim", 1, 2], ["dim", null, null]]) {
+    scene.data.pointed = pointed; scene.data.pinned = scene.pinned = [1, 2]; scene.draw();
+    marks.push(scene.drawing.marks.pointed ?? null);
+  }
+  return marks;
+})())
+"""
+
+
+def test_a_pointer_at_a_head_is_not_on_the_large_map(qapp) -> None:
+    assert read_by_the_script(page_html(content()), POINTED) == [["dim", 1, 2], None]

@@ -81,3 +81,17 @@ def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(StorageError):
         save_lesson_page("x", [replace(PARTS[0], title="y")], tmp_path / "folder.html")
+
+
+def test_scenes_are_printed_two_on_a_page_with_room_for_answers() -> None:
+    page = lesson_page_html("Title", (replace(PARTS[0], question="Why?", answer="So."), PARTS[1]))
+    assert page.count('<div class="lines">') == 1, "below the question"
+    printed = page.partition("@media print {")[2].partition("</style>")[0]
+    for rule in (
+        "print-color-adjust: exact",
+        ".of-lesson { break-inside: avoid;",
+        ".of-lesson:nth-of-type(2n + 3) { break-before: page; }",
+        "details:not([open])",
+        ".lines { display: block; }",
+    ):
+        assert rule in printed, rule

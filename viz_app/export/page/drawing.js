@@ -33,6 +33,7 @@
  * @typedef {Object} Room In pixels.
  * @property {number} width
  * @property {number} height
+ * @property {number} [ratio] pixels of the canvas for each of these
  * @property {boolean} [hasNumbers] whether cells hold their values, if they are large enough
  *
  * @typedef {Object} Layout The place of the cells on a canvas, in pixels.
@@ -160,8 +161,8 @@ function veil(pen, box, style, opacity) {
 }
 
 /** A canvas of this size in pixels of the style, cleared and ready to be drawn on. */
-function sized(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1, pen = canvas.getContext("2d");
+function sized(canvas, width, height, ratio = window.devicePixelRatio || 1) {
+  const pen = canvas.getContext("2d");
   canvas.width = width * ratio; canvas.height = height * ratio;
   canvas.style.width = `${width}px`; canvas.style.height = `${height}px`;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -190,7 +191,7 @@ export function drawMap(canvas, drawing, table, room) {
   const cellHeight = Math.max(MIN_CELL, Math.min(MAX_CELL, across, down));
   const cellWidth = Math.max(MIN_CELL, Math.min(4 * cellHeight, across));
   const width = cellWidth * columns, height = cellHeight * rows;
-  const pen = sized(canvas, left + width + aside, top + height + 14), style = getComputedStyle(document.documentElement);
+  const pen = sized(canvas, left + width + aside, top + height + 14, room.ratio), style = getComputedStyle(document.documentElement);
   pen.translate(left, top);
   drawCells(pen, drawing, table, cellWidth, cellHeight);
   if (room.hasNumbers) drawNumbers(pen, drawing, table, cellWidth, cellHeight);

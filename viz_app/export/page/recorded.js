@@ -2,11 +2,24 @@
 import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
 import { recordedDrawing, unpack } from "./maps.js";
 
+/** The room of a map on paper, where a style makes it fit. */
+const PAPER = { width: 1000, height: 320, ratio: 3 };
+
 /** Draws every scene of the page; its button changes between light and dark. */
 export function showRecordedMaps() {
   const tables = JSON.parse(document.querySelector("#colors").textContent), page = document.documentElement;
   page.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, tables));
+  let theme = "";
+  window.addEventListener("beforeprint", () => {
+    theme = page.dataset.theme;
+    page.dataset.theme = "light";
+    for (const scene of scenes) scene.draw(true);
+  });
+  window.addEventListener("afterprint", () => {
+    page.dataset.theme = theme;
+    for (const scene of scenes) scene.draw();
+  });
   document.querySelector("#theme").addEventListener("click", () => {
     page.dataset.theme = page.dataset.theme === "dark" ? "light" : "dark";
     for (const scene of scenes) scene.refresh();
@@ -31,6 +44,9 @@ export class RecordedScene {
     this.pinned = data.pinned;
     this.part("source").textContent = data.facts.sentence;
     this.part("target").textContent = data.facts.translation ?? data.facts["given translation"];
+    this.part("original").textContent = data.original ? `Original translation: ${data.original}` : "";
+    this.part("changes").replaceChildren(...data.changes.map((each) => withChildren("li", each)));
+    this.part("steps").replaceChildren(...data.steps.map(stepRow));
     this.part("meaning").textContent = `${data.meaning} ${data.caveat}`;
     this.listen();
     this.refresh();
@@ -87,17 +103,20 @@ export class RecordedScene {
     this.draw();
   }
 
+  /** Whether a head is the one that was chosen when the page was made. */
+  isShown(kind, layer, head) { return [this.data.kinds[kind].kind, layer, head].join() === this.data.shown.join(); }
+
   /** Draws the large map, its scale and its words. */
-  draw() {
+  draw(onPaper = false) {
     const { chosen, data, found } = this, canvas = this.part("map"), at = this.pinned || this.at;
     const drawing = recordedDrawing(found, this.blocks, chosen.layer, chosen.head, chosen.scale);
     drawing.marks.pinned = at;
-    const isShown = [data.kinds[chosen.kind].kind, chosen.layer, chosen.head].join() === data.shown.join();
-    if (data.pointed && isShown && String(this.pinned) === String(data.pinned)) drawing.marks.pointed = data.pointed;
+    const isAtCell = data.pointed && data.pointed[1] !== null && String(this.pinned) === String(data.pinned);
+    if (isAtCell && this.isShown(chosen.kind, chosen.layer, chosen.head)) drawing.marks.pointed = data.pointed;
     this.drawing = drawing;
     const table = this.tableOf(drawing), hasNumbers = this.part("numbers").checked;
-    const room = { width: canvas.parentElement.clientWidth, height: window.innerHeight - 220, hasNumbers };
-    this.layout = drawMap(canvas, drawing, table, room);
+    const room = onPaper ? PAPER : { width: canvas.parentElement.clientWidth, height: window.innerHeight - 220 };
+    this.layout = drawMap(canvas, drawing, table, Object.assign({ hasNumbers }, room));
     const [bottom, top] = drawScale(this.part("bar"), drawing, table);
     this.part("bottom").textContent = bottom; this.part("top").textContent = top;
     this.describe();
@@ -127,23 +146,25 @@ export class RecordedScene {
   /** All heads of a kind. */
   kindGrid(each, kind) {
     const [layers, heads] = each.modes[this.chosen.mode].shape;
-    const section = document.createElement("div"), name = document.createElement("h3"), grid = document.createElement("div");
-    name.textContent = each.title;
+    const grid = document.createElement("div");
     grid.className = "heads";
     grid.style.setProperty("--heads", heads);
     grid.style.gridTemplateColumns = `auto repeat(${heads}, auto)`;
     for (let layer = 0; layer < layers; layer++) {
-      const label = document.createElement("span"); label.textContent = `layer ${layer + 1}`; grid.append(label);
+      grid.append(withChildren("span", `layer ${layer + 1}`));
       for (let head = 0; head < heads; head++) grid.append(this.thumbnail(kind, layer, head));
     }
-    section.append(name, grid);
-    return section;
+    return withChildren("div", withChildren("h4", each.title), grid);
   }
 
   thumbnail(kind, layer, head) {
     const { chosen, data } = this, canvas = document.createElement("canvas");
     const found = data.kinds[kind].modes[chosen.mode];
     const drawing = recordedDrawing(found, this.blocks, layer, head, chosen.scale);
+    if (data.pointed && data.pointed[1] === null) {
+      if (this.isShown(kind, layer, head)) drawing.marks.pointed = data.pointed;
+      else drawing.marks.isDimmed = data.pointed[0] === "dim";
+    }
     canvas.tabIndex = 0;
     canvas.title = this.titleOf(kind, layer, head);
     if (kind === chosen.kind && layer === chosen.layer && head === chosen.head) canvas.classList.add("chosen");
@@ -159,6 +180,19 @@ export class RecordedScene {
     });
     return canvas;
   }
+}
+
+function withChildren(name, ...children) {
+  const element = document.createElement(name);
+  element.append(...children);
+  return element;
+}
+
+/** A row of the table of alternatives. */
+function stepRow([token, probability, others]) {
+  const name = withChildren("th", token);
+  name.scope = "row";
+  return withChildren("tr", name, withChildren("td", probability), withChildren("td", others.join(" · ")));
 }
 
 function fillSelect(select, entries, chosen) {
