@@ -24,7 +24,13 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson import OpenLesson, SceneAnswer, Views, as_title
 from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
-from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_parts, sheet_scenes
+from augenmerk.viz_app.documents.lesson_export import (
+    LessonResultsJob,
+    SceneResult,
+    page_scenes,
+    scene_parts,
+    sheet_scenes,
+)
 from augenmerk.viz_app.documents.reading import (
     SHIPPED_LESSONS,
     check_view,
@@ -34,6 +40,8 @@ from augenmerk.viz_app.documents.reading import (
 )
 from augenmerk.viz_app.documents.scene_on_screen import SceneOnScreen
 from augenmerk.viz_app.export.html_page import save_lesson_page
+from augenmerk.viz_app.export.menu import PageJob, WritingDialog
+from augenmerk.viz_app.export.page_lesson import PageLesson
 from augenmerk.viz_app.export.sheet_pdf import save_sheet_pdf
 from augenmerk.viz_app.export.worksheet import Sheet, save_sheet
 from augenmerk.viz_app.preferences import Preferences
@@ -53,6 +61,7 @@ PREFIX = "Lesson: "
 SHIPPED_MARK = "shipped:"
 """In settings, the prefix of the name of a lesson that ships: the installation may move."""
 PAGES = {"html": "Page for the browser (*.html)", "pdf": "PDF (*.pdf)"}
+RUNNING_PAGES = {"html": "Page that runs the model (*.html)"}
 SCENE_TEXTS = "title", "text", "question", "answer", "check", "page"
 """The fields of a scene that its dialog asks for."""
 logger = logging.getLogger(__name__)
@@ -167,9 +176,23 @@ class LessonExport:
 
         self._compute_then(SHEET_NAMES[sheet].split(maxsplit=1)[1], path, write)
 
+    def ask_for_running_page(self) -> None:
+        """Asks for the path of a page that runs the model."""
+        self._documents.ask_for_file("Export a page that runs", RUNNING_PAGES, self.save_running_page)
+
+    def save_running_page(self, path: Path) -> None:
+        """Writes a page that runs the model, with all scenes."""
+
+        def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> WritingDialog:
+            scenes = page_scenes(lesson, results, model)
+            return WritingDialog(PageJob(model, "", path, PageLesson(lesson.title, scenes)), self._documents.window)
+
+        self._compute_then("page", path, write)
+
     def _compute_then(
-        self, what: str, path: Path, write: Callable[[Lesson, Sequence[SceneResult], ModelInfo], None]
+        self, what: str, path: Path, write: Callable[[Lesson, Sequence[SceneResult], ModelInfo], WritingDialog | None]
     ) -> None:
+        """Calls `write` with the results; the dialog that it may return writes the file."""
         documents = self._documents
         lesson, model = documents.lesson.lesson, documents.state.model
         if lesson is None or model is None:
@@ -178,11 +201,19 @@ class LessonExport:
 
         def use(results: Sequence[SceneResult]) -> None:
             try:
-                write(lesson, results, model)
+                dialog = write(lesson, results, model)
             except AugenmerkError as error:
                 refuse(Failure.of(error))
-            else:
-                documents.done.emit(f"saved {path.name}")
+                return
+            if dialog is None:
+                report()
+                return
+            dialog.saved.connect(report)
+            dialog.failed.connect(refuse)
+            dialog.begin()
+
+        def report(note: str = "") -> None:
+            documents.done.emit(f"saved {path.name}{f': {note}' if note else ''}")
 
         def refuse(failure: Failure) -> None:
             show_failure(documents.window, f"The {what} was not saved", failure)
@@ -566,6 +597,7 @@ LESSON_MENU = (
     SAVE_LESSON,
     _command("Save lesson as…", lambda documents: documents.ask_where_to_save(), is_offered=_is_open),
     _command("Export lesson as a page (HTML, PDF)…", lambda documents: documents.export.ask_for_page()),
+    _command("Export lesson as a page that runs…", lambda documents: documents.export.ask_for_running_page()),
     _command("Export lesson as a worksheet…", lambda documents: documents.export.ask_for_sheet("worksheet")),
     _command("Export the solutions of the worksheet…", lambda documents: documents.export.ask_for_sheet("solutions")),
     _command("Close lesson", LessonDocuments.close, is_offered=_is_open),

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QProgressDialog, 
 from augenmerk.core.errors import AugenmerkError, CheckpointError
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.viz_app.export.film import NO_FFMPEG, Film, FilmHeads, formats, save_film
+from augenmerk.viz_app.export.page_lesson import PageLesson
 from augenmerk.viz_app.export.saving import Exportable, Saving, as_table
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.examples import gallery
@@ -125,6 +126,7 @@ class PageJob(ModelFreeJob):
     model: ModelInfo
     text: str
     target: Path
+    lesson: PageLesson | None = None
     what: ClassVar[str] = "page"
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> str:
@@ -136,7 +138,7 @@ class PageJob(ModelFreeJob):
             raise CheckpointError("This model has no file. Save it as a checkpoint and open that.")
         examples = gallery() if self.model.is_bundled else ()
         checkpoint = load_checkpoint(self.model.path)
-        packed = save_running_page(checkpoint, self.model.title, self.target, self.text, examples)
+        packed = save_running_page(checkpoint, self.model.title, self.target, self.text, examples, self.lesson)
         return " ".join(filter(None, (f"{self.target.stat().st_size / 1e6:.1f} MB.", packed.note)))
 
 

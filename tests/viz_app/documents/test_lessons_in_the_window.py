@@ -538,6 +538,41 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
         box.close()
 
 
+def test_a_lesson_is_exported_as_a_page_that_runs_its_model(
+    qtbot: QtBot, make_window: MakeWindow, tmp_path: Path
+) -> None:
+    window = make_window(None, sentence="Ein Mann schläft.", loader=None)
+    window.documents.open(shipped_lessons()[0])
+    settle(qtbot, window)
+    target, done = tmp_path / "page.html", list[str]()
+    window.lessons.done.connect(done.append)
+    window.lessons.export.save_running_page(target)
+    qtbot.waitUntil(lambda: any(each.startswith("saved page.html: ") for each in done), timeout=30_000)
+    page = target.read_text(encoding="utf-8")
+    lesson = window.lessons.lesson.lesson
+    assert lesson is not None
+    data = json.loads(page.partition('id="lesson-data">')[2].partition("</script>")[0])
+    assert [each["title"] for each in data["scenes"]] == [each.title for each in lesson.scenes]
+    assert 'id="weights"' in page
+
+
+def test_a_lesson_of_another_model_is_not_exported_as_a_page_that_runs(
+    qtbot: QtBot, window: MainWindow, path: Path, tmp_path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    scene = window.lessons.lesson.scene
+    assert scene is not None
+    window.lessons.lesson.change_scene(saved=replace(scene.saved, model=ModelReference("theirs", "f" * 64)))
+    window.lessons.export.save_running_page(tmp_path / "page.html")
+    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    (box,) = (each for each in window.findChildren(QMessageBox) if each.isVisible())
+    assert "was made with the model “theirs”" in f"{box.text()} {box.informativeText()}"
+    box.close()
+    assert not (tmp_path / "page.html").exists()
+    window.lessons.lesson.mark_saved()
+
+
 @pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
 def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
     path: Path, bundled_translator: Translator
