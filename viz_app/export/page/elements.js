@@ -30,6 +30,20 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
+/** Replaces the children of an element. A button that had the focus passes it to the one in its place. */
+export function refill(element, children, otherwise = byId("text")) {
+  const buttons = () => Array.from(element.querySelectorAll("button"));
+  const place = buttons().indexOf(/** @type {any} */ (document.activeElement));
+  element.replaceChildren(...children);
+  if (place >= 0) (buttons()[place] ?? buttons().at(-1) ?? otherwise).focus();
+}
+
+/** Hides or shows a button; one that has the focus passes it on before it is hidden. */
+export function setHidden(element, isHidden, next) {
+  if (isHidden && element === document.activeElement) next.focus();
+  element.hidden = isHidden;
+}
+
 /** Fills the page's dialog and shows it. @param {string} title @param {Node[]} content */
 export function openDialog(title, ...content) {
   const dialog = byId("dialog");

@@ -277,12 +277,28 @@ function networkNamed(name, kinds) {
   return { side, layer: index };
 }
 
-/** The address of an experiment: its sentence, and the parts that are off. @param {Experiment} experiment */
-export function addressOf({ source_text: text, interventions }) {
+/**
+ * The address of an experiment: its sentence, and the parts that are off; whole layers and kinds by one name.
+ *
+ * @param {Experiment} experiment
+ * @param {Kind[]} kinds
+ */
+export function addressOf({ source_text: text, interventions }, kinds) {
   const off = interventions.filter((each) => each.factor === 0), fields = [["text", text]];
-  const heads = off.filter((each) => each.type === "head_scaled").map(({ head }) => `${head.kind}:${head.layer + 1}:${head.head + 1}`);
-  const networks = off.filter((each) => each.type === "feed_forward_scaled").map(({ network }) => `${network.side}:${network.layer + 1}`);
-  if (heads.length) fields.push(["off", heads.join(",")]);
+  const networks = off.filter((each) => each.network).map(({ network }) => `${network.side}:${network.layer + 1}`);
+  let left = off.filter((each) => each.head).map(({ head }) => nameOf(head));
+  const names = kinds.flatMap(({ kind, layers }) => [kind, ...Array.from({ length: layers }, (_, i) => `${kind}:${i + 1}`)]);
+  const groups = names.filter((name) => {
+    const members = headsNamed(name, kinds).map(nameOf), isOff = members.every((each) => left.includes(each));
+    if (isOff) left = left.filter((each) => !members.includes(each));
+    return isOff;
+  });
+  if (groups.length + left.length) fields.push(["off", [...groups, ...left].join(",")]);
   if (networks.length) fields.push(["feed-forward-off", networks.join(",")]);
-  return `#${fields.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%3A", ":").replaceAll("%2C", ",")}`).join("&")}`;
+  const written = (value) => encodeURIComponent(value).replaceAll("%3A", ":").replaceAll("%2C", ",");
+  return `#${fields.map(([name, value]) => `${name}=${written(value)}`).join("&")}`;
+}
+
+function nameOf({ kind, layer, head }) {
+  return `${kind}:${layer + 1}:${head + 1}`;
 }

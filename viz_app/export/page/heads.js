@@ -1,9 +1,9 @@
 /** All heads as small maps, and one of them large. */
 import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
-import { button, byId, make, openDialog } from "./elements.js";
+import { button, byId, make, openDialog, setHidden } from "./elements.js";
 import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
 
-const MAX_FACTOR = 2;
+const MAX_FACTOR = 2, SLICE_MS = 12;
 const isSame = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
 /** The small maps by kind and layer, each group with a button that switches it off. */
@@ -15,20 +15,27 @@ export class HeadGrid {
     this.maps = [];
     /** @type {{element: HTMLButtonElement, parts: any[]}[]} */
     this.switches = [];
+    this.call = {};
     byId("grid").replaceChildren(...laboratory.data.kinds.map((kind) => this.block(kind)));
     byId("grid").addEventListener("keydown", (event) => this.onKey(event));
   }
 
-  /** Draws all maps. */
+  /** Draws all maps, in slices that leave the page time to react. */
   show(table) {
-    const { laboratory } = this;
+    const { laboratory } = this, left = [...this.maps], call = (this.call = {});
     const style = laboratory.pointer?.[0] === "head" ? laboratory.pointer[1] : null;
-    for (const { head, canvas } of this.maps) {
-      const drawing = laboratory.drawing(head);
-      const pointed = style && isSame(head, laboratory.head) ? [style, null, null] : null;
-      drawing.marks = { ...drawing.marks, pinned: null, pointed, isDimmed: style === "dim" && !pointed };
-      drawSmallMap(canvas, drawing, table);
-    }
+    const draw = () => {
+      if (this.call !== call) return; // a newer call draws
+      const end = performance.now() + SLICE_MS;
+      while (left.length && performance.now() < end) {
+        const { head, canvas } = left.shift(), drawing = laboratory.drawing(head);
+        const pointed = style && isSame(head, laboratory.head) ? [style, null, null] : null;
+        drawing.marks = { ...drawing.marks, pinned: null, pointed, isDimmed: style === "dim" && !pointed };
+        drawSmallMap(canvas, drawing, table);
+      }
+      if (left.length) setTimeout(draw);
+    };
+    draw();
     for (const { element, parts } of this.switches) {
       const isOff = parts.every((part) => factorOf(laboratory.experiment, part) === 0);
       element.setAttribute("aria-pressed", String(isOff));
@@ -208,8 +215,8 @@ export class LargeMap {
   showTools() {
     const { drawing, laboratory } = this, { pinned } = laboratory, move = byId("move"), restore = byId("restore");
     const canMove = pinned !== null && pinned[1] < laboratory.numSeen(pinned[0]);
-    move.hidden = !canMove;
-    restore.hidden = pinned === null || !laboratory.rowChange(pinned[0]);
+    setHidden(move, !canMove, this.canvas);
+    setHidden(restore, pinned === null || !laboratory.rowChange(pinned[0]), this.canvas);
     if (canMove) move.textContent = `Give “${drawing.columnLabels[pinned[1]]}” all the weight of row “${drawing.rowLabels[pinned[0]]}”`;
   }
 

@@ -39,6 +39,8 @@ export class Laboratory extends EventTarget {
     this.pointer = null;
     /** @type {Object} */
     this.viewNext = {};
+    /** @type {{result: Result | null, mode: string, bands: Object<string, import("./drawing.js").Band[]>}} */
+    this.found = { result: null, mode: "", bands: {} };
     this.problem = "";
     this.isBusy = false;
   }
@@ -122,10 +124,10 @@ export class Laboratory extends EventTarget {
 
   /** The map of a head of the changed translation. @param {Head} head @returns {Drawing} */
   drawing({ kind, layer, head }) {
-    const { changed, original, experiment } = /** @type {Result} */ (this.result);
+    const { changed, experiment } = /** @type {Result} */ (this.result);
     const { shape, values } = changed.attention[kind], [, heads, rows, columns] = shape, size = rows * columns;
     const first = (layer * heads + head) * size, isOf = (each) => each?.kind === kind && each.layer === layer && each.head === head;
-    const axes = this.axes(changed, kind), before = this.axes(original, kind);
+    const axes = this.axes(changed, kind);
     const bands = (indices, isRow) => Array.from(indices, (index) => ({ index, isRow }));
     const ofHead = experiment.interventions.filter((each) => isOf(each.head));
     const forced = kind === "encoder" ? [] : experiment.interventions.filter((each) => each.type === "forced_token");
@@ -142,7 +144,7 @@ export class Laboratory extends EventTarget {
         isOff: ofHead.some((each) => each.type === "head_scaled" && each.factor === 0),
         set: bands(ofHead.filter((each) => each.type === "attention_row" && each.row < rows).map((each) => each.row), true),
         forced: bands(forced.map((each) => each.step + shift).filter((row) => row < rows), true),
-        changed: [...bands(newPlaces(before.rows, axes.rows), true), ...bands(newPlaces(before.columns, axes.columns), false)],
+        changed: this.newBands(kind),
         pinned: isShown ? this.pinned : null,
         pointed: isShown ? this.pointed : null,
       },
@@ -160,6 +162,18 @@ export class Laboratory extends EventTarget {
   get pointedStep() {
     if (this.pointer?.[0] !== "word" || !this.pinned || this.head.kind === "encoder") return null;
     return this.pinned[0] - (this.mode === "read" ? 1 : 0);
+  }
+
+  /** Rows and columns whose tokens the original lacks; found once for all heads of a kind. */
+  newBands(kind) {
+    const { result, mode } = this, { changed, original } = /** @type {Result} */ (result);
+    if (changed === original) return [];
+    if (this.found.result !== result || this.found.mode !== mode) this.found = { result, mode, bands: {} };
+    const bandsOf = (name, isRow) => {
+      const [before, after] = [original, changed].map((each) => this.axes(each, kind)[name]);
+      return Array.from(newPlaces(before, after), (index) => ({ index, isRow }));
+    };
+    return (this.found.bands[kind] ??= [...bandsOf("rows", true), ...bandsOf("columns", false)]);
   }
 
   /** Labels of the rows and columns of a kind of map, and their meaning. @param {Translation} translation */

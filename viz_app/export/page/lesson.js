@@ -96,7 +96,7 @@ export class Lesson {
 
   /** The address of the scene, with an experiment that differs from the scene's. */
   addressOf(/** @type {Experiment} */ experiment) {
-    return this.isChangedBy(experiment) ? `${this.address}&${addressOf(experiment).slice(1)}` : this.address;
+    return this.isChangedBy(experiment) ? `${this.address}&${addressOf(experiment, this.laboratory.data.kinds).slice(1)}` : this.address;
   }
 
   /** The place of the scene that an address names, such as `#scene=3`; null if it names none. */

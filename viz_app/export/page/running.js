@@ -36,7 +36,7 @@ export async function showPage() {
     const { experiment } = laboratory.result;
     showAll();
     if (document.activeElement !== byId("text")) byId("text").value = experiment.source_text;
-    history.replaceState(null, "", lesson ? lesson.addressOf(experiment) : addressOf(experiment));
+    history.replaceState(null, "", lesson ? lesson.addressOf(experiment) : addressOf(experiment, data.kinds));
   });
   laboratory.addEventListener("view", () => {
     if (!laboratory.result) return;

@@ -1,5 +1,5 @@
 /** The sentence as words: its translation, the original one, the source as read, and the changes to them. */
-import { askText, button, byId, closeDialog, make, openDialog } from "./elements.js";
+import { askText, button, byId, closeDialog, make, openDialog, refill, setHidden } from "./elements.js";
 import { intervene, plain, without } from "./experiment.js";
 import { decimal, logProbabilityOf, newWords, percent, piecesOfTranslation, sum } from "./sentence.js";
 
@@ -41,7 +41,7 @@ export class WordsView {
         "aria-haspopup": "dialog",
       });
     });
-    byId("translation").replaceChildren(...pieces);
+    refill(byId("translation"), pieces);
   }
 
   showOriginal({ changed, original, originalLogProbabilities, experiment }) {
@@ -53,7 +53,7 @@ export class WordsView {
       word && lost.has(word) ? make("del", {}, text) : text,
     );
     const words = original.text === changed.text ? ["Same words as without these changes"] : ["Original: ", make("span", { lang: "en" }, ...pieces)];
-    line.replaceChildren(...words, ` · its log-probability: ${decimal(before)} → ${decimal(after)}`);
+    line.replaceChildren(...words, ` · log-probability of the original: ${decimal(before)} → ${decimal(after)}`);
   }
 
   /** The words of the source as typed, with the changes to them. */
@@ -78,7 +78,7 @@ export class WordsView {
       if (!edit) words[index].append(word.text);
       else words[index].append(make("del", {}, word.text), edit.text ? ` ${edit.text}` : "");
     });
-    byId("source").replaceChildren(...words.flatMap((word) => [word, " "]));
+    refill(byId("source"), words.flatMap((word) => [word, " "]));
   }
 
   /** The changes, each with a button that removes it. */
@@ -90,8 +90,8 @@ export class WordsView {
         "aria-label": `Remove the change: ${text}`,
       })),
     );
-    byId("chips").replaceChildren(...chips);
-    byId("reset").hidden = !interventions.length;
+    refill(byId("chips"), chips);
+    setHidden(byId("reset"), !interventions.length, byId("text"));
     byId("undo").disabled = !laboratory.history.past.length;
     byId("redo").disabled = !laboratory.history.future.length;
   }
@@ -130,7 +130,9 @@ export class WordsView {
       });
     const remove = act("Remove this word", () => intervene(laboratory.experiment, { type: "source_word_removed", place }));
     const restore = act("Restore the word", () => without(laboratory.experiment, [edit]));
-    const replace = async (text) => change({ type: "source_word_replaced", place, text: text.trim().split(/\s+/).join(" ") });
+    const replace = (text) => {
+      change({ type: "source_word_replaced", place, text: text.trim().split(/\s+/).join(" ") });
+    };
     const note = explained ? [make("p", { className: "soft" }, explained)] : [];
     openDialog(word.text, ...note, askText("Another word", "Replace it", replace), make("p", {}, remove, " ", ...(edit ? [restore] : [])));
   }
