@@ -1,127 +1,387 @@
-"""A page that runs a model: what its file holds, its policy, and the command that writes it."""
+"""The page that runs a model, in Chromium: a student's clicks and keys give the results of the product."""
 
-import base64
-import gzip
-import json
-import re
-from dataclasses import replace
+import itertools
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from augenmerk.core.page.packing import BYTES_PER_PARAMETER, PackedModel, engine_script, pack_model
-from augenmerk.core.page.scripts import joined_script
-from augenmerk.core.resources import bundled_model_path
-from augenmerk.viz_app.export.page_parts import PARTS, page_script
-from augenmerk.viz_app.export.running_page import MODULES, running_page_html, save_running_page
-from augenmerk.viz_app.launch import main
-from augenmerk.viz_app.state.examples import gallery
-from tests.core.translation.random_models import make_translator
+from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.errors import TextError
+from augenmerk.core.model.heads import Head, heads_of
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    ForcedToken,
+    HeadScaled,
+    SourceWordRemoved,
+)
+from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.translator import Translator
+from tests.viz_app.export.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser, chromium
 
-HOSTILE = "</script><script>alert(1)</script><!-- & “ü”"
+pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
+
+SENTENCE = "Ein Mann in einem blauen Hemd steht auf einer Leiter."
+ALIGNED = "Zwei Hunde spielen im Schnee."
+PAIRS = {"two": "zwei", "dogs": "hunde", "in": "im", "snow": "schnee"}
+HEAD = Head("cross", 1, 0)
+HALF_A_DIGIT = 0.005 + 1e-4
+"""Numbers are shown with two decimals, and computed to 1e-4."""
+NUM_SENTENCES, NUM_SENTENCES_IN_FULL = 12, 500
+PHONE, DESK = (360, 740), (1440, 900)
+NAMED = "const name = (each) => `${each.localName} ${each.id} ${each.getAttribute('aria-label') ?? each.textContent}`;"
+FOCUSED = f"{NAMED} return name(document.activeElement);"
+REACHABLE = (
+    NAMED
+    + """
+return [...document.querySelectorAll("button, input, select, summary, canvas[tabindex]")]
+  .filter((each) => each.checkVisibility() && !each.disabled && each.tabIndex >= 0)
+  .map(name);
+"""
+)
+CELLS = """
+const canvas = document.getElementById("map"), area = canvas.getBoundingClientRect(), found = {};
+for (let y = area.top + 4; y < area.bottom; y += 8) for (let x = area.left + 4; x < area.right; x += 8) {
+  canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: x, clientY: y }));
+  const cell = document.getElementById("reading").textContent.match(/“(.*)” → .*“(.*)”/);
+  if (cell) (found[`${cell[1]} ${cell[2]}`] ??= []).push([x, y]);
+}
+return Object.fromEntries(Object.entries(found).map(([name, all]) => [name, all[Math.floor(all.length / 2)]]));
+"""
+"""A place in each cell of the large map, by the words of its row and column, as the page reads it."""
+LOW_CONTRAST = """
+const numbers = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+const light = (color) => {
+  const linear = (share) => (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] = numbers(color).map((each) => linear(each / 255));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const ground = (element) => {
+  for (let each = element; each; each = each.parentElement) {
+    const color = getComputedStyle(each).backgroundColor, alpha = numbers(color)[3] ?? 1;
+    if (alpha === 1) return color;
+  }
+};
+const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+  const element = node.parentElement;
+  if (!node.textContent.trim() || !element.checkVisibility() || element.closest(":disabled, script, style")) continue;
+  const pair = [light(getComputedStyle(element).color), light(ground(element))];
+  const contrast = (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+  if (contrast < 4.5) found.push(`${node.textContent.trim().slice(0, 40)}: ${contrast.toFixed(2)}`);
+}
+return found;
+"""
+"""Visible texts whose contrast is below the 4.5 of WCAG 2.2, 1.4.3; disabled controls are exempt."""
 
 
 @pytest.fixture(scope="module")
-def checkpoint() -> Checkpoint:
-    return make_translator("subwords, pre-norm, all tied").checkpoint
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("page") / "laboratory.html"
+    command = [sys.executable, "-m", "augenmerk", "page", "--out", str(target), "--text", SENTENCE]
+    subprocess.run(command, check=True, capture_output=True)
+    return target
 
 
 @pytest.fixture(scope="module")
-def packed(checkpoint: Checkpoint) -> PackedModel:
-    return pack_model(checkpoint, "mine")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
 
 
-def held(page: str, name: str) -> str:
-    """The text of one of the page's script elements, which ends where a browser ends it."""
-    found = re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script', page, re.DOTALL)
-    assert found is not None, name
-    return found[1]
+@pytest.fixture
+def browser(session: Browser, page: Path) -> Iterator[Browser]:
+    """At a desk, with the page just opened. A script error or a refused request fails the test."""
+    session.show_as(*DESK)
+    session.logged("browser")
+    session.open(page)
+    yield session
+    assert session.logged("browser") == []
 
 
-def test_the_page_holds_the_model_as_packed(checkpoint: Checkpoint, packed: PackedModel) -> None:
-    page = running_page_html(checkpoint, "mine", packed)
-    assert {name: held(page, name) for name in ("description", "weights")} == packed.texts
-    assert json.loads(gzip.decompress(base64.b64decode(held(page, "description"))))["name"] == "mine"
+def show(browser: Browser, text: str, more: str = "") -> None:
+    browser.script("location.hash = arguments[0]", f"#text={quote(text)}{more}")
+    browser.settle()
 
 
-def test_sentences_and_names_are_never_markup(checkpoint: Checkpoint, packed: PackedModel) -> None:
-    page = running_page_html(checkpoint, HOSTILE, packed, HOSTILE)
-    plain = running_page_html(checkpoint, "mine", packed, "text")
-    assert json.loads(held(page, "data"))["text"] == HOSTILE
-    assert page.count("<script") == plain.count("<script")
-    assert page.count("</script") == plain.count("</script")
-    assert page.count("<!--") == 0
+def open_table(browser: Browser) -> None:
+    if not browser.script("return document.getElementById('values').open"):
+        browser.click("#values summary")
 
 
-def test_the_policy_allows_no_request(checkpoint: Checkpoint, packed: PackedModel) -> None:
-    page = running_page_html(checkpoint, "mine", packed)
-    found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
-    assert found is not None
-    policy = dict(each.strip().split(" ", 1) for each in found[1].split(";"))
-    assert policy["default-src"] == "'none'"
-    assert {value for name, value in policy.items() if name != "worker-src"} == {"'none'", "'unsafe-inline'"}
-    assert policy["worker-src"] == "blob:"
+def weights(browser: Browser) -> NDArray[np.float64]:
+    columns = len(browser.texts("#table thead th"))
+    return np.array([float(each) for each in browser.texts("#table tbody td")]).reshape(-1, columns)
 
 
-def test_no_script_reads_texts_as_markup_or_asks_a_network() -> None:
-    scripts = page_script(MODULES, ["showPage"]) + engine_script() + joined_script([PARTS / "worker.js"], ["serve"])
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", scripts)
-    assert not re.search(r"fetch\(|XMLHttpRequest|WebSocket|https?://|</script|<!--", scripts)
-    assert not re.search(r"^(import|export)\b", scripts, re.MULTILINE)
+def check_same(browser: Browser, translator: Translator, experiment: Experiment, head: Head = HEAD) -> None:
+    """Raises unless the page shows the product's result, and its weights of `head`."""
+    expected = translator.compare(experiment)
+    changed, original = expected.changed, expected.original
+    open_table(browser)
+    assert browser.text("#translation") == changed.text, experiment
+    assert browser.texts("#table tbody th") == list(changed.predicted_tokens), experiment
+    assert browser.texts("#table thead th") == list(changed.source_tokens), experiment
+    maps = changed.maps.of_kind(head.kind)[head.layer, head.head]
+    np.testing.assert_allclose(weights(browser), maps, rtol=0, atol=HALF_A_DIGIT, err_msg=str(experiment))
+    shown = float(browser.text("#facts").split()[-1].replace("−", "-"))
+    assert shown == pytest.approx(sum(changed.log_probabilities), abs=HALF_A_DIGIT + 1e-3)
+    if experiment.interventions and original.text != changed.text:
+        assert browser.text("#original").startswith(f"Original: {original.text} · "), experiment
 
 
-def test_examples_and_the_head_in_view_are_those_of_the_gallery(checkpoint: Checkpoint, packed: PackedModel) -> None:
-    data = json.loads(held(running_page_html(checkpoint, "mine", packed, examples=gallery()), "data"))
-    assert [each["text"] for group in data["examples"] for each in group["members"]] == [e.text for e in gallery()]
-    assert data["head"] == vars(gallery()[0].head)
-    assert data["text"] == gallery()[0].text
-    without = json.loads(held(running_page_html(checkpoint, "mine", packed, "Ein Hund."), "data"))
-    assert (without["text"], without["examples"]) == ("Ein Hund.", [])
+# --- the tasks of a student -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.heavy
-def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter(tmp_path: Path) -> None:
-    target = tmp_path / "lab.html"
-    packed = save_running_page(load_checkpoint(bundled_model_path()), "multi30k-de-en", target, examples=gallery())
-    assert target.stat().st_size <= BYTES_PER_PARAMETER * packed.num_parameters
-    page = target.read_text(encoding="utf-8")
-    assert "non-commercial research and education" in page
-    assert "multi30k-de-en" in page
+def test_a_typed_sentence_is_translated_on_return(browser: Browser, bundled_translator: Translator) -> None:
+    browser.type("#text", ALIGNED)
+    browser.press(ENTER)
+    browser.settle()
+    check_same(browser, bundled_translator, Experiment(ALIGNED))
 
 
-def test_the_command_writes_the_page_and_prints_its_size(
-    untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_head_that_aligns_is_found_by_looking_at_all_of_cross_attention(
+    browser: Browser, bundled_translator: Translator
 ) -> None:
-    target = tmp_path / "lab.html"
-    assert main(["page", str(untrained_checkpoint), "--out", str(target), "--text", "Ein Hund \ud800."]) == 0
-    assert json.loads(held(target.read_text(encoding="utf-8"), "data"))["text"].startswith("Ein Hund ")
-    assert f"{target}: " in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["lab.html"]
+    show(browser, ALIGNED)
+    open_table(browser)
+    translation = bundled_translator.run(Experiment(ALIGNED))
+    maps = translation.maps.of_kind("cross")
+    places = [
+        (translation.predicted_tokens.index(word), translation.source_tokens.index(source))
+        for word, source in PAIRS.items()
+    ]
+    found: dict[Head, float] = {}
+    for head in [each for each in heads_of(bundled_translator.checkpoint.run.model) if each.kind == "cross"]:
+        browser.click(f'[aria-label="Cross-attention · layer {head.layer + 1} · head {head.head + 1}"]')
+        seen = weights(browser)
+        np.testing.assert_allclose(seen, maps[head.layer, head.head], rtol=0, atol=HALF_A_DIGIT)
+        found[head] = sum(seen[place] for place in places)
+    expected = max(found, key=lambda head: sum(maps[head.layer, head.head][place] for place in places))
+    assert max(found, key=found.__getitem__) == expected
+    assert found[expected] > 0.8 * len(PAIRS)
+
+
+def test_all_cross_attention_is_switched_off_and_on_by_one_button(
+    browser: Browser, bundled_translator: Translator
+) -> None:
+    cross = [each for each in heads_of(bundled_translator.checkpoint.run.model) if each.kind == "cross"]
+    off = Experiment(SENTENCE, interventions=tuple(HeadScaled(each, 0.0) for each in cross))
+    browser.click('[aria-label="Switch all heads of cross-attention off"]')
+    check_same(browser, bundled_translator, off)
+    assert browser.texts("#chips li") == ["all cross-attention off ✕"]
+    browser.click("#chips button")
+    check_same(browser, bundled_translator, Experiment(SENTENCE))
+
+
+def test_a_word_is_forced_by_choosing_and_by_typing_it(browser: Browser, bundled_translator: Translator) -> None:
+    original = bundled_translator.run(Experiment(SENTENCE))
+    place = original.predicted_tokens.index("shirt")
+    browser.click(f"#translation button:nth-of-type({place + 1})")
+    browser.click("#dialog tr:nth-child(2) .alternative")
+    second = ForcedToken(place, original.alternatives[place][1].entry)
+    check_same(browser, bundled_translator, Experiment(SENTENCE, interventions=(second,)))
+    browser.click("#undo")
+    browser.click("#translation button:nth-of-type(2)")
+    browser.type("#dialog input", "woman")
+    browser.press(ENTER)
+    browser.settle()
+    typed = ForcedToken(1, bundled_translator.checkpoint.codecs.target.vocabulary.tokens[_id_of(bundled_translator)])
+    check_same(browser, bundled_translator, Experiment(SENTENCE, interventions=(typed,)))
+
+
+def _id_of(translator: Translator) -> int:
+    (word,) = translator.checkpoint.codecs.target.encode_text("a woman")[1:]
+    (found,) = word.ids
+    return found
+
+
+def test_a_row_is_moved_by_dragging_and_by_keys(browser: Browser, bundled_translator: Translator) -> None:
+    show(browser, ALIGNED)
+    translation = bundled_translator.run(Experiment(ALIGNED))
+    row, start, end = (
+        translation.predicted_tokens.index("dogs"),
+        translation.source_tokens.index("hunde"),
+        translation.source_tokens.index("schnee"),
+    )
+    browser.script("document.getElementById('map').scrollIntoView({ block: 'center' })")
+    cells = browser.script(CELLS)
+    browser.drag([cells["dogs hunde"], cells["dogs schnee"]])
+    moved = Experiment(ALIGNED, interventions=(_row_to(row, end, translation.source_tokens),))
+    check_same(browser, bundled_translator, moved)
+    browser.click("#restore")
+    check_same(browser, bundled_translator, Experiment(ALIGNED))
+    browser.script("document.getElementById('map').focus()")
+    browser.press(ESCAPE, *[DOWN] * (row + 1), *[RIGHT] * start, "m")
+    browser.settle()
+    at = browser.text("#reading").split("“")
+    assert at[1].startswith("dogs”")
+    column = [f"{each}”" in at[2] for each in translation.source_tokens].index(True)
+    kept = Experiment(ALIGNED, interventions=(_row_to(row, column, translation.source_tokens),))
+    check_same(browser, bundled_translator, kept)
+
+
+def _row_to(row: int, key: int, tokens: tuple[str, ...]) -> AttentionRow:
+    return AttentionRow(HEAD, row, tuple(float(place == key) for place in range(len(tokens))))
+
+
+def test_a_word_of_the_sentence_is_removed(browser: Browser, bundled_translator: Translator) -> None:
+    browser.click("#source-words summary")
+    browser.click("#source button:nth-of-type(5)")
+    browser.command("/element/" + browser.find("#dialog-content p button") + "/click")
+    browser.settle()
+    check_same(browser, bundled_translator, Experiment(SENTENCE, interventions=(SourceWordRemoved(4),)))
+
+
+# --- equal results ----------------------------------------------------------------------------------------------------
+
+
+def check_sentences(browser: Browser, translator: Translator, lines: list[str]) -> None:
+    open_table(browser)
+    for line, expected in zip(lines, translator.run_many([Experiment(line) for line in lines]), strict=True):
+        show(browser, line)
+        assert browser.text("#translation") == expected.text, line
+        assert browser.texts("#table tbody th") == list(expected.predicted_tokens), line
+        assert browser.texts("#table thead th") == list(expected.source_tokens), line
+
+
+@pytest.mark.corpus
+def test_sentences_of_the_corpus_are_translated_alike(
+    browser: Browser, bundled_translator: Translator, multi30k_folder: Path
+) -> None:
+    lines = list(itertools.islice(read_lines(multi30k_folder / "val.de.gz"), NUM_SENTENCES))
+    check_sentences(browser, bundled_translator, lines)
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+@pytest.mark.timeout(900)
+def test_five_hundred_sentences_of_the_corpus_are_translated_alike(
+    browser: Browser, bundled_translator: Translator, multi30k_folder: Path
+) -> None:
+    lines = list(itertools.islice(read_lines(multi30k_folder / "val.de.gz"), NUM_SENTENCES_IN_FULL))
+    check_sentences(browser, bundled_translator, lines)
+
+
+def test_an_address_names_the_sentence_and_the_heads_that_are_off(
+    browser: Browser, bundled_translator: Translator
+) -> None:
+    show(browser, ALIGNED, "&off=cross:2:5,encoder:1:*")
+    off = [Head("cross", 1, 4), *(Head("encoder", 0, head) for head in range(8))]
+    experiment = Experiment(ALIGNED, interventions=tuple(HeadScaled(each, 0.0) for each in off))
+    check_same(browser, bundled_translator, experiment)
+    show(browser, ALIGNED, "&off=cross:9:1")
+    assert "cross:9:1" in browser.text("#problem")
+
+
+# --- texts are data ---------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_requested_from_a_network(session: Browser, page: Path) -> None:
+    session.command("/url", {"url": "about:blank"})
+    session.requests()
+    session.open(page)
+    requests = [each for each in session.requests() if each != "about:blank"]
+    assert requests[0] == page.as_uri()
+    assert all(each == page.as_uri() or each.startswith("blob:") for each in requests), requests
 
 
 @pytest.mark.parametrize(
-    ("arguments", "reason"),
+    "text",
     [
-        (["--out", "lab.txt"], "choose a file name that ends in .html"),
-        (["missing.safetensors", "--out", "lab.html"], "missing.safetensors"),
-        (["FRENCH", "--out", "lab.html"], "a page has word rules for de and en, not for fr"),
-        (["MODEL", "--out", "french.safetensors/lab.html"], "french.safetensors/lab.html"),
+        "<b>x</b> Hund",
+        "Hund </script><script>window.harmed = 1</script>",
+        "<img src=x onerror='window.harmed = 1'> Katze",
+        "Ein 😀 Hund 👨‍👩‍👧‍👦 spielt.",
+        "Hund " * 200,
+        "Ein Mann geht über die strasse und klimpert.",
+        "  ",
+        "x" * 1_001,
     ],
 )
-def test_refusals_name_the_reason_and_write_nothing(
-    arguments: list[str],
-    reason: str,
-    checkpoint: Checkpoint,
-    untrained_checkpoint: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_typed_text_gives_the_notes_or_the_message_of_the_product_and_never_markup(
+    browser: Browser, bundled_translator: Translator, text: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    french = replace(checkpoint, run=replace(checkpoint.run, data=replace(checkpoint.run.data, target_language="fr")))
-    save_checkpoint(french, tmp_path / "french.safetensors")
-    named = {"MODEL": str(untrained_checkpoint), "FRENCH": "french.safetensors"}
-    assert main(["page", *(named.get(each, each) for each in arguments)]) == 2
-    assert reason in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["french.safetensors"]
+    count = "return document.querySelectorAll('b, img, script').length"
+    before = browser.script(count)
+    show(browser, text)
+    expected = translation_or_error(bundled_translator, text)
+    if isinstance(expected, str):
+        assert browser.text("#problem") == expected
+        assert browser.text("#translation") == bundled_translator.run(Experiment(SENTENCE)).text
+    else:
+        assert browser.text("#problem") == ""
+        assert browser.text("#translation") == expected.text
+        assert set(expected.notes) <= set(browser.texts("#notes li"))
+    assert browser.script(count) == before
+    assert browser.script("return window.harmed ?? null") is None
+
+
+def translation_or_error(translator: Translator, text: str) -> Translation | str:
+    try:
+        return translator.run(Experiment(text))
+    except TextError as error:
+        return str(error)
+
+
+# --- every screen, every reader ---------------------------------------------------------------------------------------
+
+
+def states(browser: Browser) -> Iterator[str]:
+    """Brings the page into one state after another."""
+    yield "opened"
+    browser.click('[aria-label="Switch all heads of cross-attention off"]')
+    yield "heads off"
+    for details in ("#source-words", "#values", "footer details"):
+        browser.click(f"{details} summary")
+    yield "everything unfolded"
+    browser.click("#translation button")
+    yield "dialog"
+    browser.click("#dialog-close")
+    browser.click('[aria-label^="Feed-forward network of encoder layer 1"]')
+    yield "network"
+    browser.click("#dialog-close")
+    show(browser, "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenverleihungsurkunde")
+    yield "a long word"
+    show(browser, "x" * 1_001)
+    yield "a message"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_scrolls_sideways_on_a_phone_and_texts_have_contrast(browser: Browser, theme: str) -> None:
+    browser.show_as(*PHONE, is_phone=True, theme=theme)
+    for state in states(browser):
+        wide, room = browser.script("return [document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= room == PHONE[0], state
+        assert browser.script(LOW_CONTRAST) == [], state
+
+
+def test_the_tab_key_reaches_all_controls(browser: Browser) -> None:
+    wanted = set(browser.script(REACHABLE))
+    reached = set()
+    browser.script("document.activeElement.blur()")
+    for _ in range(2 * len(wanted)):
+        browser.press(TAB)
+        reached.add(browser.script(FOCUSED))
+    assert len(wanted) > 20
+    assert wanted <= reached, wanted - reached
+
+
+def test_all_controls_have_a_name_for_screen_readers(browser: Browser) -> None:
+    browser.click("#values summary")
+    show(browser, "  ")  # a message
+    nodes = browser.devtools("Accessibility.getFullAXTree")["nodes"]
+    named = [
+        (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node.get("ignored")
+    ]
+    controls = [each for each in named if each[0] in {"button", "textbox", "combobox", "slider", "application"}]
+    assert len(controls) > 80
+    assert [each for each in controls if not each[1].strip()] == []
+    roles = {role for role, _ in named}
+    assert {"table", "rowheader", "columnheader", "main", "alert", "heading"} <= roles
