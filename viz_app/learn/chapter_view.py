@@ -23,6 +23,7 @@ from augenmerk.viz_app.widgets.layouts import (
     VerticalScrollArea,
     area_around,
     column_of,
+    keep_in_sight,
     row_of,
     set_visible,
     take_out,
@@ -241,8 +242,8 @@ class TextbookView(QFrame):
         """Opens it and keeps it in sight, or closes it."""
         self.setVisible(is_open)
         self.button.setText(f"{UNFOLDED if is_open else FOLDED} Textbook")
-        if is_open and (area := area_around(self)) is not None:
-            area.keep_in_sight(self)
+        if is_open:
+            keep_in_sight(self, self.button.height() + 2 * scaled(GAP))
 
 
 class ChapterText(QWidget):
@@ -508,11 +509,7 @@ class ChapterView(QWidget):
 
     def _show_whole(self, prediction: PredictView) -> None:
         """Scrolls to the verdict and to the figure that shows the answer."""
-        around = area_around(self)
-        if self._is_stacked and around is not None:
-            around.keep_in_sight(prediction, scaled(GAP))
-            return
-        self._text_area.keep_in_sight(prediction, scaled(GAP))
+        keep_in_sight(prediction, scaled(GAP))
         self._show_figure(prediction)
 
     def _show_figure(self, prediction: PredictView) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -352,7 +352,7 @@ class ScrollArea(QScrollArea):
 
         Args:
             widget: in the layout of the content; None forgets the kept one.
-            margin: pixels above and below it that stay visible.
+            margin: pixels above and below it that stay visible; of a widget that is higher than the area, only above.
         """
         if self._kept is not None:
             self._kept.removeEventFilter(self._watch)
@@ -381,8 +381,21 @@ class ScrollArea(QScrollArea):
         self.keep_in_sight(None)
 
     def _scroll_to_kept(self) -> None:
-        if self._kept is not None:
-            self.ensureWidgetVisible(self._kept, 0, self._kept_margin)
+        if self._kept is None:
+            return
+        self.ensureWidgetVisible(self._kept, 0, self._kept_margin)
+        if self._kept.height() + 2 * self._kept_margin > self.viewport().height():  # Qt shows its middle
+            top = self._kept.mapTo(self.viewport(), QPoint(0, 0)).y() + self.verticalScrollBar().value()
+            self.verticalScrollBar().setValue(top - self._kept_margin)
+
+
+def keep_in_sight(widget: QWidget, margin: int = 0) -> None:
+    """Every scroll area around a widget keeps it in sight; see `ScrollArea.keep_in_sight`."""
+    around = widget.parentWidget()
+    while around is not None:
+        if isinstance(around, ScrollArea):
+            around.keep_in_sight(widget, margin)
+        around = around.parentWidget()
 
 
 class VerticalScrollArea(ScrollArea):

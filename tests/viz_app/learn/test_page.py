@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
@@ -1080,6 +1080,25 @@ def test_textbook_texts_are_folded_and_give_the_numbers_of_the_chosen_head(qtbot
     assert f"Q has {num_keys} rows, K and V\nhave {num_keys}, each of" in words_of(textbook)
     qtbot.mouseClick(textbook.button, Qt.MouseButton.LeftButton)
     assert textbook.isHidden()
+
+
+@pytest.mark.parametrize("name", ["weight", "training"])
+def test_a_textbook_text_that_is_opened_comes_into_sight(qtbot: QtBot, page: LearnPage, name: str) -> None:
+    """It is higher than the page in one chapter, and then begins at the top, below its button."""
+    page.resize(1064, 600)
+    view = chapter(qtbot, page, name)
+    (textbook,) = view.text.textbooks
+    (area,) = (each for each in view.findChildren(VerticalScrollArea) if each.isAncestorOf(textbook))
+    area.ensureWidgetVisible(textbook.button)
+    qtbot.mouseClick(textbook.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: textbook.height() > 200)
+
+    def is_in_sight() -> bool:
+        top = textbook.mapTo(area, QPoint(0, 0)).y()
+        is_whole = top + textbook.height() <= area.height()
+        return 0 <= textbook.button.mapTo(area, QPoint(0, 0)).y() < top and (is_whole or top < area.height() / 4)
+
+    qtbot.waitUntil(is_in_sight)
 
 
 def test_textbook_texts_give_the_settings_of_the_model(qtbot: QtBot, page: LearnPage) -> None:
