@@ -1,0 +1,195 @@
+"""Lessons in a page that runs their model, in Chromium: scenes give the results of Python, can be changed and reset."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.page.packing import pack_model
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.translation.experiment import Beam, Experiment
+from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene, read_lesson_file
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.export.page_lesson import PageLesson
+from augenmerk.viz_app.export.running_page import running_page_html
+from tests.viz_app.export.browser import Browser, chromium
+from tests.viz_app.export.test_page_lesson import computed
+
+pytestmark = [pytest.mark.heavy, pytest.mark.subprocess]
+SENTENCE = "Ein Mann steht auf einer Leiter."
+SHIPPED = tuple(scene for path in shipped_lessons() for scene in read_lesson_file(path).scenes)
+VIEW = {"head": ("cross", 1, 4), "pinned": (2, 3), "label_mode": "predicted", "merges_words": False}
+
+
+def own_scene(title: str, experiment: Experiment, **view: object) -> Scene:
+    return Scene(title, "Text", SavedExperiment(experiment, ModelReference("x", "0" * 64), VIEW | view))
+
+
+PLAIN = Experiment(SENTENCE)
+OWN = (
+    own_scene("Recorded", Experiment(SENTENCE, Beam(4))),
+    replace(own_scene("Choices", PLAIN), question="What happens without it?", check="without-head"),
+    replace(own_scene("Typed", PLAIN), question="Why?", answer="Because of <b>it</b>."),
+    own_scene("Ring", PLAIN, pointer=("cell", "ring")),
+    own_scene("Word", PLAIN, pointer=("word", "ring")),
+)
+PLACES = {scene.title: len(SHIPPED) + place for place, scene in enumerate(OWN)}
+
+
+@pytest.fixture(scope="module")
+def page(bundled_translator: Translator, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With all scenes of the lessons that ship, and a few more."""
+    path, checkpoint = tmp_path_factory.mktemp("page") / "lesson.html", load_checkpoint(bundled_model_path())
+    lesson = PageLesson("All", computed(Lesson("All", (*SHIPPED, *OWN)), bundled_translator))
+    packed = pack_model(checkpoint, "bundled")
+    path.write_text(running_page_html(checkpoint, "bundled", packed, lesson=lesson), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("profile")) as session:
+        yield session
+
+
+@pytest.fixture
+def opened(browser: Browser, page: Path) -> Browser:
+    """The page at its first scene."""
+    browser.open(page)
+    return browser
+
+
+def go(browser: Browser, place: int) -> None:
+    """Chooses a scene in the list."""
+    source = "const list = document.querySelector('#scene-list'); list.value = arguments[0];"
+    browser.script(f"{source} list.dispatchEvent(new Event('change'))", str(place))
+    browser.settle()
+
+
+def is_shown(browser: Browser, selector: str) -> bool:
+    found: bool = browser.script("return document.querySelector(arguments[0]).checkVisibility()", selector)
+    return found
+
+
+def test_every_scene_of_the_shipped_lessons_gives_the_results_of_python(
+    opened: Browser, bundled_translator: Translator
+) -> None:
+    for place, scene in enumerate(SHIPPED):
+        if place:
+            opened.click("#scene-next")
+        translation = bundled_translator.run(scene.saved.experiment)
+        assert opened.text("#translation") == translation.text, scene.title
+        assert opened.text("#scene-text") == scene.text
+        kind, layer, head = scene.saved.view["head"]  # type: ignore[misc]
+        assert opened.text("#map-title") == f"{KIND_TITLES[kind]} · layer {layer + 1} · head {head + 1}"
+        if "pinned" in scene.saved.view:
+            weight = translation.maps.of_kind(kind)[layer, head][scene.saved.view["pinned"]]
+            found = re.search(r": (\d\.\d+)$", opened.text("#reading"))
+            assert found is not None, opened.text("#reading")
+            assert float(found[1]) == pytest.approx(weight, abs=1.5e-4), scene.title
+        assert opened.text("#scene-changed") == ""
+        assert opened.script("return location.hash") == f"#scene={place + 1}"
+    assert [entry for entry in opened.logged("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_changes_last_until_the_scene_is_reset(opened: Browser, bundled_translator: Translator) -> None:
+    before = opened.text("#translation")
+    assert not is_shown(opened, "#scene-reset")
+    opened.click("#factor button")
+    assert is_shown(opened, "#scene-reset")
+    assert "Reset to scene" in opened.text("#scene-changed")
+    assert opened.script("return location.hash").startswith("#scene=1&text=")
+    opened.type("#text", "Zwei Hunde.")
+    opened.press("\ue007")
+    opened.settle()
+    assert opened.text("#translation") != before
+    opened.click("#scene-reset")
+    assert (opened.text("#translation"), opened.text("#scene-changed")) == (before, "")
+    assert opened.texts("#chips li") == []
+    assert opened.script("return document.activeElement.id") == "scene", "the focus is not lost with the button"
+    opened.click("#factor button")
+    opened.click("#scene-next")
+    opened.click("#scene-back")
+    assert (opened.text("#translation"), opened.text("#scene-changed")) == (before, "")
+
+
+def test_an_address_opens_a_scene_with_changes(browser: Browser, page: Path, bundled_translator: Translator) -> None:
+    browser.open(page, f"#scene={PLACES['Typed'] + 1}&text=Zwei Hunde.&off=cross")
+    assert browser.script("return document.querySelector('#scene-list').selectedIndex") == PLACES["Typed"]
+    assert len(browser.texts("#chips li")) == 1
+    assert browser.script("return document.querySelector('#text').value") == "Zwei Hunde."
+    assert is_shown(browser, "#scene-reset")
+
+
+def test_a_scene_that_the_page_cannot_compute_shows_recorded_maps(
+    opened: Browser, bundled_translator: Translator
+) -> None:
+    go(opened, PLACES["Recorded"])
+    assert opened.text("#scene-recorded") == "Recorded: this page cannot compute beam search."
+    assert not is_shown(opened, "#laboratory")
+    recorded = f'section.scene[data-place="{PLACES["Recorded"]}"]'
+    assert is_shown(opened, recorded)
+    beam = bundled_translator.run(Experiment(SENTENCE, Beam(4)))
+    assert opened.text(f'{recorded} [data-part="target"]') == beam.text
+    assert opened.text(f'{recorded} [data-part="title"]') == Head("cross", 1, 4).title
+    assert opened.script(f"return document.querySelector('{recorded} canvas').width > 100")
+    opened.click("#scene-next")
+    assert is_shown(opened, "#laboratory")
+    assert not is_shown(opened, recorded)
+
+
+def test_a_question_with_choices_is_judged_as_by_python(opened: Browser, bundled_translator: Translator) -> None:
+    (expected,) = (each for each in computed(Lesson("x", OWN), bundled_translator) if each.choices)
+    go(opened, PLACES["Choices"])
+    opened.click("#question button")
+    assert opened.text("#question .verdict") == "Choose an answer first."
+    for place in range(len(expected.choices)):
+        opened.click(f'#question input[value="{place}"]')
+        opened.click("#question button")
+        verdict = "Right." if place == expected.right else "No."
+        assert opened.text("#question .verdict") == f"{verdict} {expected.answer}"
+    assert opened.texts("#question label") == list(expected.choices)
+
+
+def test_a_typed_answer_is_kept_and_the_teachers_is_shown_as_text(opened: Browser) -> None:
+    go(opened, PLACES["Typed"])
+    assert opened.text("#question .verdict") == ""
+    opened.type("#question textarea", "I think so.")
+    opened.click("#question button")
+    assert opened.text("#question .verdict") == "Because of <b>it</b>."
+    opened.click("#scene-next")
+    opened.click("#scene-back")
+    assert opened.script("return document.querySelector('#question textarea').value") == "I think so."
+
+
+def test_the_pointer_of_a_scene_is_drawn(opened: Browser) -> None:
+    count = """
+        const canvas = document.querySelector("#map"), probe = document.createElement("canvas").getContext("2d");
+        probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--pointer");
+        probe.fillRect(0, 0, 1, 1);
+        const color = probe.getImageData(0, 0, 1, 1).data.join();
+        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        let found = 0;
+        for (let i = 0; i < data.length; i += 4) if (data.slice(i, i + 4).join() === color) found++;
+        return found;"""
+    go(opened, PLACES["Typed"])
+    assert opened.script(count) == 0
+    go(opened, PLACES["Ring"])
+    assert opened.script(count) > 50
+    assert opened.texts("#translation .pointed") == []
+    go(opened, PLACES["Word"])
+    assert opened.script(count) == 0
+    assert len(opened.texts("#translation .pointed")) == 1
+
+
+def test_no_scene_scrolls_sideways_on_a_phone(opened: Browser) -> None:
+    opened.show_as(360, 740, is_phone=True)
+    for place in range(len(SHIPPED) + len(OWN)):
+        go(opened, place)
+        assert opened.script("return document.documentElement.scrollWidth - innerWidth") <= 0, place
+    opened.show_as(1440, 900)
