@@ -1,0 +1,168 @@
+"""The interface of a page that runs a model says and does what the window says and does: its modules under node."""
+
+import difflib
+import json
+import random
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadGroup, Network, heads_of
+from augenmerk.core.quantities import number, percent
+from augenmerk.core.text.phrases import PHRASES
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    FeedForwardScaled,
+    ForcedToken,
+    HeadScaled,
+    Intervention,
+    SoftmaxTemperature,
+    SourceWordRemoved,
+    SourceWordReplaced,
+    in_groups,
+)
+from augenmerk.core.translation.experiment_file import experiment_to_json, part_to_json
+from augenmerk.viz_app.export.page_parts import page_script
+from augenmerk.viz_app.state import experiment_editor as edits
+from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step
+
+pytestmark = pytest.mark.subprocess
+MODULES = ("../../../core/page/phrases.js", "experiment.js", "sentence.js")
+NAMES = (
+    *("ChangeTexts", "addressOf", "experimentOf", "intervene", "without", "edited", "scaled", "toggled"),
+    *("newPlaces", "piecesOf", "percent", "decimal"),
+)
+HEADS = heads_of(ModelConfig(num_encoder_layers=2, num_decoder_layers=2, num_heads=2))
+KINDS = [
+    {"kind": kind, "title": KIND_TITLES[kind], "side": HeadGroup(kind).side, "layers": 2, "heads": 2}
+    for kind in ATTENTION_KINDS
+]
+CHANGES: tuple[Intervention, ...] = (
+    SourceWordRemoved(0),
+    SourceWordReplaced(1, "große Katze"),
+    *(HeadScaled(head, 0.0) for head in HEADS if head.kind == "cross"),
+    *(HeadScaled(head, 0.25) for head in HEADS if head.kind == "encoder" and head.layer == 1),
+    *(HeadScaled(Head("decoder", layer, 1)) for layer in (0, 1)),
+    FeedForwardScaled(Network("decoder", 1), 1 / 3),
+    FeedForwardScaled(Network("encoder", 0)),
+    SoftmaxTemperature(Head("cross", 0, 1), 2.5),
+    AttentionRow(Head("cross", 0, 0), 1, (0.0, 1.0, 0.0)),
+    AttentionRow(Head("decoder", 0, 0), 1, (0.0, 1.0)),
+    ForcedToken(2, "▁dog"),
+    ForcedToken(3, "ing"),
+)
+
+
+def evaluated(expression: str, **values: Any) -> Any:
+    """The value of a JavaScript expression with the modules' names and these values."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node: https://nodejs.org, or the package nodejs")
+    script = (
+        f"const {{ {', '.join(NAMES)} }} = {page_script(MODULES, NAMES)};\n"
+        f"const {{ {', '.join(values)} }} = {json.dumps(values)};\n"
+        f"process.stdout.write(JSON.stringify({expression}));"
+    )
+    done = subprocess.run([node, "-"], input=script, capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_changes_are_listed_as_in_the_window(seed: int) -> None:
+    chosen = CHANGES if seed == 0 else tuple(random.Random(seed).sample(CHANGES, 9))
+    experiment = Experiment("Zwei Hunde.", interventions=chosen)
+    found = evaluated(
+        "new ChangeTexts(kinds, phrases).inGroups(experiment.interventions)",
+        kinds=KINDS,
+        phrases=dict(PHRASES),
+        experiment=experiment_to_json(experiment),
+    )
+    expected = in_groups(experiment.interventions, HEADS)
+    assert [each["text"] for each in found] == [text for text, _ in expected]
+    assert [each["interventions"] for each in found] == [list(map(part_to_json, members)) for _, members in expected]
+
+
+@pytest.mark.parametrize(
+    ("intent", "call"),
+    [
+        (edits.edit_text("Ein Hund."), 'edited(before, "Ein Hund.")'),
+        (edits.intervene(SourceWordRemoved(1)), 'intervene(before, { type: "source_word_removed", place: 1 })'),
+        (
+            edits.force(2, "▁cat"),
+            'intervene(before, { type: "forced_token", step: 2, token: "▁cat" })',
+        ),
+        (edits.remove(CHANGES[0]), "without(before, [before.interventions[0]])"),
+        (edits.scale(Network("decoder", 1), 1.0), 'scaled(before, { side: "decoder", layer: 1 }, 1)'),
+        (edits.scale(Network("encoder", 1), 0.5), 'scaled(before, { side: "encoder", layer: 1 }, 0.5)'),
+        (edits.toggle(*HEADS), "toggled(before, heads)"),
+        (edits.toggle(*(head for head in HEADS if head.kind == "cross")), "toggled(before, cross)"),
+    ],
+)
+def test_edits_are_those_of_the_window(intent: edits.Intent, call: str) -> None:
+    before = Experiment("Zwei Hunde.", interventions=CHANGES)
+    after = intent(ExperimentEditor(Step(before))).editor.experiment
+    heads = [vars(head) for head in HEADS]
+    cross = [vars(head) for head in HEADS if head.kind == "cross"]
+    assert evaluated(call, before=experiment_to_json(before), heads=heads, cross=cross) == experiment_to_json(after)
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ("#text=Zwei%20Hunde&off=cross:2:1", ["cross 2·1"]),
+        ("#text=Zwei+Hunde&off=cross:2,encoder:1:1", ["encoder 1·1", "cross 2·1", "cross 2·2"]),
+        ("#text=Zwei+Hunde&off=cross:*:2&off=encoder:1:1", ["encoder 1·1", "cross 1·2", "cross 2·2"]),
+        ("#text=Zwei+Hunde&off=decoder", [str(head.short_name) for head in HEADS if head.kind == "decoder"]),
+        ("#text=Zwei+Hunde&feed-forward-off=decoder:2,encoder:1", ["feed-forward encoder 1", "feed-forward decoder 2"]),
+    ],
+)
+def test_addresses_name_parts_as_the_commands_do(address: str, parts: list[str]) -> None:
+    found = evaluated("experimentOf(address, kinds)", address=address, kinds=KINDS)
+    assert found["source_text"] == "Zwei Hunde"
+    texts = evaluated(
+        "found.interventions.map((each) => new ChangeTexts(kinds, phrases).text(each))",
+        found=found,
+        kinds=KINDS,
+        phrases=dict(PHRASES),
+    )
+    assert texts == [f"{part} off" for part in parts]
+    again = evaluated("experimentOf(addressOf(found, kinds), kinds)", found=found, kinds=KINDS)
+    assert again == found
+
+
+@pytest.mark.parametrize(
+    "name", ["off=cross:3", "off=cross:0:1", "off=cross:1:1:1", "off=middle", "feed-forward-off=cross:1"]
+)
+def test_an_address_that_names_no_part_of_the_model_is_refused(name: str) -> None:
+    call = "(() => { try { return experimentOf(address, kinds); } catch (error) { return error.message; } })()"
+    assert evaluated(call, address=f"#text=a&{name}", kinds=KINDS) == name.partition("=")[2]
+
+
+def test_new_words_are_those_that_difflib_finds() -> None:
+    chance = random.Random(0)
+    pairs = [[chance.choices("abcd", k=chance.randrange(9)) for _ in range(2)] for _ in range(200)]
+    found = evaluated("pairs.map(([before, after]) => [...newPlaces(before, after)])", pairs=pairs)
+    for (before, after), places in zip(pairs, found, strict=True):
+        blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+        kept = {block.b + place for block in blocks for place in range(block.size)}
+        assert places == [place for place in range(len(after)) if place not in kept], (before, after)
+
+
+def test_numbers_read_as_in_the_window() -> None:
+    shares = [0.0, 0.001, 0.0049, 0.3, 0.996, 0.9999, 1.0]
+    values = [0.0, -0.001, -2.186, 1.5, -36.464, -0.006]
+    assert evaluated("shares.map(percent)", shares=shares) == [percent(each) for each in shares]
+    assert evaluated("values.map(decimal)", values=values) == [number(each) for each in values]
+
+
+def test_words_of_a_sentence_lose_no_character() -> None:
+    text, words = "İn “the” snow.", ["the", "snow", "missing", "."]
+    described = [{"text": word, "start": 0, "end": 1} for word in words]
+    found = evaluated("piecesOf(text, words)", text=text, words=described)
+    assert "".join(each["text"] for each in found) == text
+    assert [each["text"] for each in found if each["word"]] == ["the", "snow", "."]
