@@ -25,7 +25,7 @@ from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from augenmerk.core.translation.result import MAP_KINDS, Alternative, FloatArray, MapKind, Translation
 from augenmerk.viz_app.export.page_parts import (
     cell_colors,
     changes_in_words,
@@ -147,16 +147,15 @@ def _data(content: PageContent) -> dict[str, Any]:
 
 def _steps(translation: Translation) -> list[tuple[str, str, list[str]]]:
     """Each predicted token, its probability, and the next best ones with theirs, in words."""
+
+    def words(others: Sequence[Alternative]) -> list[str]:
+        pairs = [f"{visible(each.token)} ({percent(each.probability)})" for each in others[:NUM_ALTERNATIVES]]
+        return [pair.replace(" ", NO_BREAK_SPACE) for pair in pairs]
+
     steps = zip(translation.predicted_tokens, translation.log_probabilities, translation.alternatives, strict=True)
     return [
-        (
-            visible(token),
-            percent(math.exp(log_probability)),
-            [f"{visible(each.token)} {percent(each.probability)}" for each in alternatives if each.token != token][
-                :NUM_ALTERNATIVES
-            ],
-        )
-        for token, log_probability, alternatives in steps
+        (visible(token), percent(math.exp(log)), words([each for each in alternatives if each.token != token]))
+        for token, log, alternatives in steps
     ]
 
 

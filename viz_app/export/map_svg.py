@@ -144,4 +144,8 @@ def _shape_svg(shape: Shape, left: float, top: float) -> str:
         ink = f'fill="#fff" fill-opacity="{VEIL_OPACITY}"'
     if shape.kind in ("frame", "ring"):
         ink = f'fill="none" stroke="{color}" stroke-width="{shape.pen_px:g}"'
-    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{radius} {ink}/>'
+    outline = ""
+    if shape.kind == "frame":  # seen on dark cells printed in grey, too
+        box = f'x="{x + 1.5:g}" y="{y + 1.5:g}" width="{width - 3:g}" height="{height - 3:g}"'
+        outline = f'<rect {box} fill="none" stroke="#fff"/>'
+    return f'{outline}<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{radius} {ink}/>'

@@ -328,7 +328,7 @@ def test_every_token_has_its_probability_and_the_next_best_ones() -> None:
     page = page_html(content(translation=translation))
     steps = data_of(page)["steps"]
     assert [token for token, _, _ in steps] == list(translation.predicted_tokens)
-    assert steps[0] == ["a", "50%", ["the 25%", "one 13%"]]
+    assert steps[0] == ["a", "50%", ["the\u00a0(25%)", "one\u00a0(13%)"]]
     assert '<details class="alternatives" open>' in page
 
 

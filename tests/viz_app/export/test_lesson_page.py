@@ -1,6 +1,8 @@
 """The page of a lesson: all scenes with their own live maps, no network, and texts that cannot break out."""
 
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,9 @@ import pytest
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.export.html_page import ScenePart, lesson_page_html, save_lesson_page
+from augenmerk.viz_app.export.worksheet import SheetScene, save_sheet
 from tests.viz_app.export.test_html_page import SAID, TRANSLATION, Parts, content, read_by_the_script
+from tests.viz_app.export.test_sheet_pdf import SCENE
 from tests.viz_app.synthetic import make_translation
 
 OTHER = make_translation("zwei hunde .", "two dogs .", num_layers=2, num_heads=3)
@@ -95,3 +99,31 @@ def test_scenes_are_printed_two_on_a_page_with_room_for_answers() -> None:
         ".lines { display: block; }",
     ):
         assert rule in printed, rule
+
+
+@pytest.mark.subprocess
+@pytest.mark.heavy
+def test_a_browser_prints_two_scenes_on_a_page(tmp_path: Path) -> None:
+    browser = shutil.which("chromium")
+    if browser is None:
+        pytest.skip("needs chromium: the package chromium of Debian")
+    asked = [replace(part, question="Why?", answer="So.") for part in (*PARTS, *PARTS, PARTS[0])]
+    sheets = [SheetScene(each.title, "Ein Satz.", each.text, "Why?", "So.", drawing=SCENE.drawing) for each in asked]
+    (tmp_path / "page.html").write_text(lesson_page_html("Title", asked), encoding="utf-8")
+    save_sheet("Title", sheets, "worksheet", tmp_path / "sheet.html")
+    for name in ("page", "sheet"):
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={tmp_path}",
+            "--no-pdf-header-footer",
+        ]
+        target = tmp_path / f"{name}.pdf"
+        subprocess.run(
+            [browser, *options, f"--print-to-pdf={target}", (tmp_path / f"{name}.html").as_uri()],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        assert len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) == 3, name

@@ -178,6 +178,7 @@ def test_all_marks_of_a_scene_are_printed() -> None:
     plain, text = (sheet_html(TITLE, (each,), "worksheet") for each in (scene, marked))
     for role, times in (("warm", 3), ("pointer", 1), ("accent", 3)):  # line, bar, dot; ring; frame and both labels
         assert text.count(PRINT_COLORS[role]) - plain.count(PRINT_COLORS[role]) == times, role
+    assert 'fill="none" stroke="#fff"' in text, "the frame is seen in grey, too"
 
 
 def test_numbers_in_cells_are_shown_on_request_without_a_script_and_always_where_they_have_a_sign() -> None:
