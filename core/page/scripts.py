@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
-_COMMENT = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile("^export ", re.MULTILINE)
 
 

@@ -16,7 +16,7 @@ export default [
       "no-implicit-coercion": "error",
       "no-shadow": "error",
       "no-throw-literal": "error",
-      "no-use-before-define": ["error", { functions: false }],
+      "no-use-before-define": ["error", { functions: false, classes: false }],
       "no-var": "error",
       "object-shorthand": "error",
       "one-var": ["error", "never"],

@@ -27,11 +27,13 @@ export class Model {
    * @param {import("./experiment.js").Experiment} experiment
    */
   async compare(experiment) {
-    const number = ++this.newest, isLate = () => number !== this.newest;
+    const number = ++this.newest;
+    const isLate = () => number !== this.newest;
     try {
       const found = await this.ask("compare", experiment, isLate);
       if (found === null) return null;
-      const text = experiment.source_text, original = found.original ?? this.known?.original;
+      const text = experiment.source_text;
+      const original = found.original ?? this.known?.original;
       this.known = { text, original };
       return isLate() ? null : { ...found, experiment, original, changed: found.changed ?? original };
     } catch (error) {

@@ -45,13 +45,28 @@
  * @typedef {[string, number[], string, number]} Shape kind, box (left, top, width, height), role of its colour, pen
  */
 
-const FONT = "13px system-ui, sans-serif", SMALL_FONT = "11px system-ui, sans-serif";
-const MIN_CELL = 16, MAX_CELL = 72, GAP = 8, SLANT = 0.93;
+const FONT = "13px system-ui, sans-serif";
+const SMALL_FONT = "11px system-ui, sans-serif";
+const MIN_CELL = 16;
+const MAX_CELL = 72;
+const GAP = 8;
+const SLANT = 0.93;
 /** Pixels of a small map, and around it for its marks. */
-const SMALL = 100, AROUND = 12;
-const VEIL = 0.72, PALE = 0.82;
+const SMALL = 100;
+const AROUND = 12;
+const VEIL = 0.72;
+const PALE = 0.82;
 const VARIABLES = { warm: "--warm", pointer: "--pointer", accent: "--mark" };
-export const NO_MARKS = { isOff: false, isDimmed: false, pinned: null, pointed: null, lit: [], changed: [], set: [], forced: [] };
+export const NO_MARKS = {
+  isOff: false,
+  isDimmed: false,
+  pinned: null,
+  pointed: null,
+  lit: [],
+  changed: [],
+  set: [],
+  forced: [],
+};
 
 /** The colours of cells: those of one `ColorTable` of `heatmap/drawing.py`. */
 export class ColorTable {
@@ -69,7 +84,7 @@ export class ColorTable {
   colorOf(value, top) {
     if (Number.isNaN(value)) return this.missing;
     const last = this.colors.length - 1;
-    const index = this.isSigned ? Math.round(last / 2 * (1 + value / top)) : Math.round(last * value / top);
+    const index = this.isSigned ? Math.round((last / 2) * (1 + value / top)) : Math.round((last * value) / top);
     return this.colors[Math.max(0, Math.min(last, index))];
   }
 }
@@ -91,13 +106,13 @@ export function reading(drawing, [row, column]) {
 /** The marks as shapes in pixels from the first cell: as `mark_shapes`. @returns {Shape[]} */
 export function markShapes(found, cellWidth, cellHeight, width, height, scale) {
   const marks = Object.assign({}, NO_MARKS, found);
-  const along = ({ index, isRow }, distance, size) => isRow
-    ? [distance > 0 ? width + distance : distance, index * cellHeight + 1, size, Math.max(cellHeight - 2, 1)]
-    : [index * cellWidth + 1, distance > 0 ? height + distance : distance, Math.max(cellWidth - 2, 1), size];
+  const along = ({ index, isRow }, distance, size) =>
+    isRow
+      ? [distance > 0 ? width + distance : distance, index * cellHeight + 1, size, Math.max(cellHeight - 2, 1)]
+      : [index * cellWidth + 1, distance > 0 ? height + distance : distance, Math.max(cellWidth - 2, 1), size];
   const middle = ([x, y, wide, high]) => [x + (wide - 4 * scale) / 2, y + (high - 4 * scale) / 2, 4 * scale, 4 * scale];
-  const whole = ({ index, isRow }) => isRow
-    ? [0, index * cellHeight, width, cellHeight]
-    : [index * cellWidth, 0, cellWidth, height];
+  const whole = ({ index, isRow }) =>
+    isRow ? [0, index * cellHeight, width, cellHeight] : [index * cellWidth, 0, cellWidth, height];
   const shapes = [
     ...(marks.isDimmed ? [["veil", [0, 0, width, height], "pointer", 0]] : []),
     ...marks.changed.map((band) => ["fill", along(band, -6 * scale, 3 * scale), "warm", 0]),
@@ -118,23 +133,40 @@ export function markShapes(found, cellWidth, cellHeight, width, height, scale) {
 function pointerShapes([style, row, column], cellWidth, cellHeight, width, height) {
   const [left, wide] = column === null ? [0, width] : [column * cellWidth, cellWidth];
   const [top, high] = row === null ? [0, height] : [row * cellHeight, cellHeight];
-  const right = left + wide, bottom = top + high;
-  const larger = high < height ? Math.min(Math.max(high / 24, 1), 2.5) : 1, pen = 3.5 * Math.sqrt(larger);
-  const arrow = 34 * larger, tipSize = 11 * larger;
+  const right = left + wide;
+  const bottom = top + high;
+  const larger = high < height ? Math.min(Math.max(high / 24, 1), 2.5) : 1;
+  const pen = 3.5 * Math.sqrt(larger);
+  const arrow = 34 * larger;
+  const tipSize = 11 * larger;
   if (style === "dim") {
-    const boxes = [[0, 0, width, top], [0, bottom, width, height - bottom], [0, top, left, high], [right, top, width - right, high]];
+    const boxes = [
+      [0, 0, width, top],
+      [0, bottom, width, height - bottom],
+      [0, top, left, high],
+      [right, top, width - right, high],
+    ];
     return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["veil", box, "pointer", 0]);
   }
   if (style === "ring") {
     const [x, y] = [wide, high].map((side) => Math.min(Math.max(5, 0.12 * side), 9));
     return [["ring", [left - x, top - y, wide + 2 * x, high + 2 * y], "pointer", pen]];
   }
-  const x = left + wide / 2 < width / 2 ? 1 : -1, y = top + high / 2 < height / 2 ? 1 : -1;
+  const x = left + wide / 2 < width / 2 ? 1 : -1;
+  const y = top + high / 2 < height / 2 ? 1 : -1;
   let tip = [column === null ? left + wide / 2 : x > 0 ? right : left, y > 0 ? bottom : top];
-  let lines = [[arrow * x, arrow * y], [tipSize * x, 0], [0, tipSize * y]];
+  let lines = [
+    [arrow * x, arrow * y],
+    [tipSize * x, 0],
+    [0, tipSize * y],
+  ];
   if (height < 2 * high + arrow) {
     tip = [tip[0] - 5 * x, top + high / 2];
-    lines = [[17 * x, 0], [5.5 * x, 5.5], [5.5 * x, -5.5]];
+    lines = [
+      [17 * x, 0],
+      [5.5 * x, 5.5],
+      [5.5 * x, -5.5],
+    ];
   }
   return lines.map((line) => ["line", [...tip, ...line], "pointer", pen]);
 }
@@ -142,29 +174,39 @@ function pointerShapes([style, row, column], cellWidth, cellHeight, width, heigh
 function drawShapes(pen, shapes, style) {
   for (const [kind, [x, y, width, height], role, thickness] of shapes) {
     const color = style.getPropertyValue(VARIABLES[role]);
-    pen.fillStyle = color; pen.strokeStyle = color; pen.lineWidth = thickness;
+    pen.fillStyle = color;
+    pen.strokeStyle = color;
+    pen.lineWidth = thickness;
     pen.beginPath();
     if (kind === "fill") pen.fillRect(x, y, width, height);
     else if (kind === "frame") pen.strokeRect(x, y, width, height);
     else if (kind === "veil") veil(pen, [x, y, width, height], style, VEIL);
-    else if (kind === "line") { pen.moveTo(x, y); pen.lineTo(x + width, y + height); pen.stroke(); }
-    else {
+    else if (kind === "line") {
+      pen.moveTo(x, y);
+      pen.lineTo(x + width, y + height);
+      pen.stroke();
+    } else {
       pen.ellipse(x + width / 2, y + height / 2, width / 2, height / 2, 0, 0, 2 * Math.PI);
-      if (kind === "dot") pen.fill(); else pen.stroke();
+      if (kind === "dot") pen.fill();
+      else pen.stroke();
     }
   }
 }
 
 function veil(pen, box, style, opacity) {
   pen.fillStyle = style.getPropertyValue("--ground");
-  pen.globalAlpha = opacity; pen.fillRect(...box); pen.globalAlpha = 1;
+  pen.globalAlpha = opacity;
+  pen.fillRect(...box);
+  pen.globalAlpha = 1;
 }
 
 /** A canvas of this size in pixels of the style, cleared and ready to be drawn on. */
 function sized(canvas, width, height, ratio = window.devicePixelRatio || 1) {
   const pen = canvas.getContext("2d");
-  canvas.width = width * ratio; canvas.height = height * ratio;
-  canvas.style.width = `${width}px`; canvas.style.height = `${height}px`;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   return pen;
 }
@@ -180,18 +222,23 @@ function sized(canvas, width, height, ratio = window.devicePixelRatio || 1) {
  * @returns {Layout}
  */
 export function drawMap(canvas, drawing, table, room) {
-  const rows = drawing.rowLabels.length, columns = drawing.columnLabels.length;
+  const rows = drawing.rowLabels.length;
+  const columns = drawing.columnLabels.length;
   const measure = canvas.getContext("2d");
   measure.font = FONT;
   const widest = (labels) => Math.max(20, ...labels.map((label) => measure.measureText(label).width));
   const left = Math.ceil(widest([...drawing.rowLabels, `${drawing.rowsAre} ↓`]) + 12);
-  const slanted = Math.ceil(widest(drawing.columnLabels) * 0.8 + 14), top = slanted + 20, aside = Math.ceil(0.8 * slanted);
+  const slanted = Math.ceil(widest(drawing.columnLabels) * 0.8 + 14);
+  const top = slanted + 20;
+  const aside = Math.ceil(0.8 * slanted);
   const across = Math.floor(Math.max(0, room.width - left - aside) / Math.max(1, columns));
   const down = Math.floor(Math.max(0, room.height - top - 14) / Math.max(1, rows));
   const cellHeight = Math.max(MIN_CELL, Math.min(MAX_CELL, across, down));
   const cellWidth = Math.max(MIN_CELL, Math.min(4 * cellHeight, across));
-  const width = cellWidth * columns, height = cellHeight * rows;
-  const pen = sized(canvas, left + width + aside, top + height + 14, room.ratio), style = getComputedStyle(document.documentElement);
+  const width = cellWidth * columns;
+  const height = cellHeight * rows;
+  const pen = sized(canvas, left + width + aside, top + height + 14, room.ratio);
+  const style = getComputedStyle(document.documentElement);
   pen.translate(left, top);
   drawCells(pen, drawing, table, cellWidth, cellHeight);
   if (room.hasNumbers) drawNumbers(pen, drawing, table, cellWidth, cellHeight);
@@ -203,7 +250,9 @@ export function drawMap(canvas, drawing, table, room) {
 function drawCells(pen, drawing, table, cellWidth, cellHeight) {
   const columns = drawing.columnLabels.length;
   for (let index = 0; index < drawing.values.length; index++) {
-    const value = drawing.values[index], x = (index % columns) * cellWidth, y = Math.floor(index / columns) * cellHeight;
+    const value = drawing.values[index];
+    const x = (index % columns) * cellWidth;
+    const y = Math.floor(index / columns) * cellHeight;
     pen.fillStyle = `#${table.colorOf(value, drawing.top)}`;
     pen.fillRect(x, y, cellWidth - 1, cellHeight - 1);
     if (Number.isNaN(value)) hatch(pen, x, y, cellWidth - 1, cellHeight - 1);
@@ -213,7 +262,9 @@ function drawCells(pen, drawing, table, cellWidth, cellHeight) {
 /** The values in their cells, dark on light colours and light on dark ones; none in cells that are too small. */
 function drawNumbers(pen, drawing, table, cellWidth, cellHeight) {
   const columns = drawing.columnLabels.length;
-  pen.font = SMALL_FONT; pen.textAlign = "center"; pen.textBaseline = "middle";
+  pen.font = SMALL_FONT;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
   if (cellHeight < 14 || cellWidth < pen.measureText(shortNumber(-0.44, true)).width + 4) return;
   for (let index = 0; index < drawing.values.length; index++) {
     const value = drawing.values[index];
@@ -221,26 +272,32 @@ function drawNumbers(pen, drawing, table, cellWidth, cellHeight) {
     const color = parseInt(table.colorOf(value, drawing.top), 16);
     const luma = 0.3 * (color >> 16) + 0.59 * ((color >> 8) & 255) + 0.11 * (color & 255);
     pen.fillStyle = luma > 140 ? "#000" : "#fff";
-    const x = (index % columns + 0.5) * cellWidth, y = (Math.floor(index / columns) + 0.5) * cellHeight;
+    const x = ((index % columns) + 0.5) * cellWidth;
+    const y = (Math.floor(index / columns) + 0.5) * cellHeight;
     pen.fillText(shortNumber(value, drawing.isSigned), x, y);
   }
 }
 
 function drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style) {
-  const { marks } = drawing, { changed = [], lit = [], pinned } = marks;
+  const { marks } = drawing;
+  const { changed = [], lit = [], pinned } = marks;
   const colorOf = (index, isRow) => {
     const isAt = (band) => band.index === index && band.isRow === isRow;
     if ((pinned && pinned[isRow ? 0 : 1] === index) || lit.some(isAt)) return style.getPropertyValue("--mark");
     return style.getPropertyValue(changed.some(isAt) ? "--warm" : "--text");
   };
-  pen.font = FONT; pen.textBaseline = "middle"; pen.textAlign = "right";
+  pen.font = FONT;
+  pen.textBaseline = "middle";
+  pen.textAlign = "right";
   drawing.rowLabels.forEach((label, row) => {
     pen.fillStyle = colorOf(row, true);
     pen.fillText(label, -GAP, (row + 0.5) * cellHeight);
   });
   pen.textAlign = "left";
   drawing.columnLabels.forEach((label, column) => {
-    pen.save(); pen.translate((column + 0.5) * cellWidth, -GAP); pen.rotate(-SLANT);
+    pen.save();
+    pen.translate((column + 0.5) * cellWidth, -GAP);
+    pen.rotate(-SLANT);
     pen.fillStyle = colorOf(column, false);
     pen.fillText(label, 0, 0);
     pen.restore();
@@ -252,32 +309,46 @@ function drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style) {
 }
 
 function hatch(pen, x, y, width, height) {
-  pen.save(); pen.beginPath(); pen.rect(x, y, width, height); pen.clip();
-  pen.beginPath(); pen.strokeStyle = "#888"; pen.lineWidth = 1;
+  pen.save();
+  pen.beginPath();
+  pen.rect(x, y, width, height);
+  pen.clip();
+  pen.beginPath();
+  pen.strokeStyle = "#888";
+  pen.lineWidth = 1;
   for (let from = 6; from < width + height; from += 6) {
-    pen.moveTo(x + from, y); pen.lineTo(x + from - height, y + height);
+    pen.moveTo(x + from, y);
+    pen.lineTo(x + from - height, y + height);
   }
-  pen.stroke(); pen.restore();
+  pen.stroke();
+  pen.restore();
 }
 
 /** Draws a map without labels, 100 pixels wide and high, and its marks. @param {Drawing} drawing */
 export function drawSmallMap(canvas, drawing, table) {
-  const rows = Math.max(1, drawing.rowLabels.length), columns = Math.max(1, drawing.columnLabels.length);
-  const image = new ImageData(columns, rows), cells = document.createElement("canvas");
+  const rows = Math.max(1, drawing.rowLabels.length);
+  const columns = Math.max(1, drawing.columnLabels.length);
+  const image = new ImageData(columns, rows);
+  const cells = document.createElement("canvas");
   for (let i = 0; i < drawing.values.length; i++) {
     const color = parseInt(table.colorOf(drawing.values[i], drawing.top), 16);
-    image.data[4 * i] = color >> 16; image.data[4 * i + 1] = (color >> 8) & 255;
-    image.data[4 * i + 2] = color & 255; image.data[4 * i + 3] = 255;
+    image.data[4 * i] = color >> 16;
+    image.data[4 * i + 1] = (color >> 8) & 255;
+    image.data[4 * i + 2] = color & 255;
+    image.data[4 * i + 3] = 255;
   }
-  cells.width = columns; cells.height = rows;
+  cells.width = columns;
+  cells.height = rows;
   cells.getContext("2d").putImageData(image, 0, 0);
   canvas.width = canvas.height = SMALL + 2 * AROUND;
-  const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+  const pen = canvas.getContext("2d");
+  const style = getComputedStyle(document.documentElement);
   pen.translate(AROUND, AROUND);
   pen.imageSmoothingEnabled = false;
   pen.drawImage(cells, 0, 0, SMALL, SMALL);
   if (drawing.marks.isOff) veil(pen, [0, 0, SMALL, SMALL], style, PALE);
-  pen.strokeStyle = style.getPropertyValue("--line"); pen.strokeRect(0, 0, SMALL, SMALL);
+  pen.strokeStyle = style.getPropertyValue("--line");
+  pen.strokeRect(0, 0, SMALL, SMALL);
   drawShapes(pen, markShapes(drawing.marks, SMALL / columns, SMALL / rows, SMALL, SMALL, 1), style);
 }
 
@@ -288,7 +359,8 @@ export function scaleEnds(top, isSigned) {
 
 /** Draws the colours of a map from its least to its largest value, and returns both as words. */
 export function drawScale(canvas, drawing, table) {
-  const pen = canvas.getContext("2d"), { width, height } = canvas;
+  const pen = canvas.getContext("2d");
+  const { width, height } = canvas;
   for (let x = 0; x < width; x++) {
     const place = x / (width - 1);
     pen.fillStyle = `#${table.colorOf(drawing.isSigned ? 2 * place - 1 : place, 1)}`;

@@ -10,7 +10,8 @@
  * @returns {any}
  */
 export function make(name, properties = {}, ...children) {
-  const element = document.createElement(name), { on = {}, ...rest } = properties;
+  const element = document.createElement(name);
+  const { on = {}, ...rest } = properties;
   for (const [key, value] of Object.entries(rest)) {
     if (key.includes("-") || key === "role") element.setAttribute(key, String(value));
     else element[key] = value;
@@ -69,5 +70,11 @@ export function askText(label, name, use) {
       problem.textContent = error.message;
     }
   };
-  return make("form", { className: "ask", on: { submit } }, make("label", {}, label, " ", input), make("button", {}, name), problem);
+  return make(
+    "form",
+    { className: "ask", on: { submit } },
+    make("label", {}, label, " ", input),
+    make("button", {}, name),
+    problem,
+  );
 }

@@ -68,11 +68,15 @@ export function intervene(experiment, ...added) {
 
 /** @returns {Experiment} */
 export function without(experiment, removed) {
-  return withChanges(experiment, experiment.interventions.filter((each) => !removed.includes(each)));
+  return withChanges(
+    experiment,
+    experiment.interventions.filter((each) => !removed.includes(each)),
+  );
 }
 
 function withChanges(experiment, interventions) {
-  const before = experiment.interventions.filter(editsSource), after = interventions.filter(editsSource);
+  const before = experiment.interventions.filter(editsSource);
+  const after = interventions.filter(editsSource);
   const isSameSource = before.length === after.length && before.every((each) => after.includes(each));
   const kept = isSameSource ? interventions : interventions.filter((each) => !isOverSource(each));
   return { ...experiment, interventions: [...kept].sort(bySite) };
@@ -86,10 +90,13 @@ export function edited(experiment, text) {
 
 /** Scales a head or network; a factor of 1 removes the change. @param {Head | Network} part */
 export function scaling(part, factor) {
-  return "kind" in part ? { type: "head_scaled", head: part, factor } : { type: "feed_forward_scaled", network: part, factor };
+  return "kind" in part
+    ? { type: "head_scaled", head: part, factor }
+    : { type: "feed_forward_scaled", network: part, factor };
 }
 
-const partOf = (each) => (each.type === "head_scaled" ? each.head : each.type === "feed_forward_scaled" ? each.network : null);
+const partOf = (each) =>
+  each.type === "head_scaled" ? each.head : each.type === "feed_forward_scaled" ? each.network : null;
 const isSamePart = (a, b) => a.kind === b.kind && a.side === b.side && a.layer === b.layer && a.head === b.head;
 
 /** The change that scales a part, or undefined. */
@@ -136,10 +143,12 @@ export class ChangeTexts {
 
   /** @param {Intervention[]} interventions @returns {{text: string, interventions: Intervention[]}[]} */
   inGroups(interventions) {
-    const found = [], all = interventions.filter((each) => each.type === "head_scaled");
+    const found = [];
+    const all = interventions.filter((each) => each.type === "head_scaled");
     let left = interventions;
     for (const group of all.length ? this.groups() : []) {
-      const members = all.filter((each) => group.has(each.head)), rest = members.filter((each) => left.includes(each));
+      const members = all.filter((each) => group.has(each.head));
+      const rest = members.filter((each) => left.includes(each));
       const count = this.heads.filter(group.has).length;
       const isComplete = members.length === count && count > 1;
       if (!rest.length || !isComplete || members.some((each) => each.factor !== members[0].factor)) continue;
@@ -152,7 +161,8 @@ export class ChangeTexts {
 
   /** Kinds, then layers, then columns. */
   groups() {
-    const count = (length) => Array.from({ length }, (_, index) => index), { kinds } = this;
+    const count = (length) => Array.from({ length }, (_, index) => index);
+    const { kinds } = this;
     return [
       ...kinds.map(({ kind, title }) => ({
         text: this.say("change_all", { kind: title.toLowerCase() }),
@@ -174,7 +184,9 @@ export class ChangeTexts {
   }
 
   text(each) {
-    const head = each.head && this.say("change_head", { kind: each.head.kind, layer: each.head.layer + 1, head: each.head.head + 1 });
+    const head =
+      each.head &&
+      this.say("change_head", { kind: each.head.kind, layer: each.head.layer + 1, head: each.head.head + 1 });
     switch (each.type) {
       case "source_word_removed":
         return this.say("change_removed", { place: each.place + 1 });
@@ -183,7 +195,10 @@ export class ChangeTexts {
       case "head_scaled":
         return this.scaledText(head, each.factor);
       case "feed_forward_scaled":
-        return this.scaledText(this.say("change_network", { side: each.network.side, layer: each.network.layer + 1 }), each.factor);
+        return this.scaledText(
+          this.say("change_network", { side: each.network.side, layer: each.network.layer + 1 }),
+          each.factor,
+        );
       case "softmax_temperature":
         return this.say("change_temperature", { part: head, temperature: short(each.temperature) });
       case "attention_row":
@@ -252,9 +267,14 @@ export class AddressError extends Error {}
  * @returns {Experiment | null}
  */
 export function experimentOf(hash, kinds) {
-  const fields = new URLSearchParams(hash.replace(/^#/, "")), text = fields.get("text");
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const text = fields.get("text");
   if (text === null) return null;
-  const named = (name) => fields.getAll(name).flatMap((value) => value.split(",")).filter(Boolean);
+  const named = (name) =>
+    fields
+      .getAll(name)
+      .flatMap((value) => value.split(","))
+      .filter(Boolean);
   const parts = [
     ...named("off").flatMap((name) => headsNamed(name, kinds)),
     ...named("feed-forward-off").map((name) => networkNamed(name, kinds)),
@@ -271,7 +291,8 @@ function headsNamed(name, kinds) {
 }
 
 function networkNamed(name, kinds) {
-  const [side, layer] = name.split(":"), stack = kinds.find((each) => each.kind === side && each.side === side);
+  const [side, layer] = name.split(":");
+  const stack = kinds.find((each) => each.kind === side && each.side === side);
   const index = Number(layer) - 1;
   if (!stack || !Number.isInteger(index) || index < 0 || index >= stack.layers) throw new AddressError(name);
   return { side, layer: index };
@@ -284,12 +305,17 @@ function networkNamed(name, kinds) {
  * @param {Kind[]} kinds
  */
 export function addressOf({ source_text: text, interventions }, kinds) {
-  const off = interventions.filter((each) => each.factor === 0), fields = [["text", text]];
+  const off = interventions.filter((each) => each.factor === 0);
+  const fields = [["text", text]];
   const networks = off.filter((each) => each.network).map(({ network }) => `${network.side}:${network.layer + 1}`);
   let left = off.filter((each) => each.head).map(({ head }) => nameOf(head));
-  const names = kinds.flatMap(({ kind, layers }) => [kind, ...Array.from({ length: layers }, (_, i) => `${kind}:${i + 1}`)]);
+  const names = kinds.flatMap(({ kind, layers }) => [
+    kind,
+    ...Array.from({ length: layers }, (_, i) => `${kind}:${i + 1}`),
+  ]);
   const groups = names.filter((name) => {
-    const members = headsNamed(name, kinds).map(nameOf), isOff = members.every((each) => left.includes(each));
+    const members = headsNamed(name, kinds).map(nameOf);
+    const isOff = members.every((each) => left.includes(each));
     if (isOff) left = left.filter((each) => !members.includes(each));
     return isOff;
   });

@@ -3,7 +3,8 @@ import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, readin
 import { button, byId, make, openDialog, setHidden } from "./elements.js";
 import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
 
-const MAX_FACTOR = 2, SLICE_MS = 12;
+const MAX_FACTOR = 2;
+const SLICE_MS = 12;
 const isSame = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
 /** The small maps by kind and layer, each group with a button that switches it off. */
@@ -22,13 +23,16 @@ export class HeadGrid {
 
   /** Draws all maps, in slices that leave the page time to react. */
   show(table) {
-    const { laboratory } = this, left = [...this.maps], call = (this.call = {});
+    const { laboratory } = this;
+    const left = [...this.maps];
+    const call = (this.call = {});
     const style = laboratory.pointer?.[0] === "head" ? laboratory.pointer[1] : null;
     const draw = () => {
       if (this.call !== call) return; // a newer call draws
       const end = performance.now() + SLICE_MS;
       while (left.length && performance.now() < end) {
-        const { head, canvas } = left.shift(), drawing = laboratory.drawing(head);
+        const { head, canvas } = left.shift();
+        const drawing = laboratory.drawing(head);
         const pointed = style && isSame(head, laboratory.head) ? [style, null, null] : null;
         drawing.marks = { ...drawing.marks, pinned: null, pointed, isDimmed: style === "dim" && !pointed };
         drawSmallMap(canvas, drawing, table);
@@ -52,9 +56,11 @@ export class HeadGrid {
   }
 
   block(kind) {
-    const heads = headsOf([kind]), rows = [];
+    const heads = headsOf([kind]);
+    const rows = [];
     for (let layer = 0; layer < kind.layers; layer++) {
-      const members = heads.filter((each) => each.layer === layer), network = { side: kind.side, layer };
+      const members = heads.filter((each) => each.layer === layer);
+      const network = { side: kind.side, layer };
       const hasNetwork = kind.kind !== "cross";
       rows.push(
         this.groupSwitch(`layer ${layer + 1}`, `all heads of ${kind.title.toLowerCase()} layer ${layer + 1}`, members),
@@ -63,8 +69,18 @@ export class HeadGrid {
       );
     }
     const title = make("h3", {}, kind.name, " ", make("small", {}, kind.direction));
-    const heading = make("div", { className: "kind" }, title, this.groupSwitch("all", `all heads of ${kind.title.toLowerCase()}`, heads));
-    return make("section", { "aria-label": kind.title, style: `--heads: ${kind.heads}` }, heading, make("div", { className: "heads" }, ...rows));
+    const heading = make(
+      "div",
+      { className: "kind" },
+      title,
+      this.groupSwitch("all", `all heads of ${kind.title.toLowerCase()}`, heads),
+    );
+    return make(
+      "section",
+      { "aria-label": kind.title, style: `--heads: ${kind.heads}` },
+      heading,
+      make("div", { className: "heads" }, ...rows),
+    );
   }
 
   smallMap(kind, head) {
@@ -77,9 +93,15 @@ export class HeadGrid {
   }
 
   groupSwitch(text, name, parts) {
-    const { laboratory } = this, label = `Switch ${name} off`;
+    const { laboratory } = this;
+    const label = `Switch ${name} off`;
     const act = () => laboratory.show(toggled(laboratory.experiment, parts));
-    const element = button(text, act, { className: "switch", title: label, "aria-label": label, "aria-pressed": false });
+    const element = button(text, act, {
+      className: "switch",
+      title: label,
+      "aria-label": label,
+      "aria-pressed": false,
+    });
     this.switches.push({ element, parts });
     return element;
   }
@@ -87,7 +109,13 @@ export class HeadGrid {
   networkButton(network) {
     const name = `Feed-forward network of ${network.side} layer ${network.layer + 1}`;
     const act = () => openDialog(name, new FactorControl(this.laboratory, () => network).element);
-    const element = button("FFN", act, { className: "switch", title: `${name}: switch off or scale`, "aria-label": name, "aria-haspopup": "dialog", "aria-pressed": false });
+    const element = button("FFN", act, {
+      className: "switch",
+      title: `${name}: switch off or scale`,
+      "aria-label": name,
+      "aria-haspopup": "dialog",
+      "aria-pressed": false,
+    });
     this.switches.push({ element, parts: [network] });
     return element;
   }
@@ -96,7 +124,8 @@ export class HeadGrid {
   onKey(event) {
     const here = this.maps.findIndex(({ element }) => element === event.target);
     if (here < 0) return;
-    const { head } = this.maps[here], { heads } = this.laboratory.data.kinds.find((each) => each.kind === head.kind);
+    const { head } = this.maps[here];
+    const { heads } = this.laboratory.data.kinds.find((each) => each.kind === head.kind);
     const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: heads, ArrowUp: -heads };
     const next = this.maps[here + (steps[event.key] ?? 0)];
     if (!(event.key in steps) || !next) return;
@@ -116,11 +145,24 @@ class FactorControl {
     this.laboratory = laboratory;
     this.partOf = partOf;
     this.toggle = button("", () => laboratory.show(toggled(laboratory.experiment, [this.partOf()])));
-    this.slider = make("input", { type: "range", min: 0, max: MAX_FACTOR, step: 0.1, "aria-label": "Factor of its output" });
+    this.slider = make("input", {
+      type: "range",
+      min: 0,
+      max: MAX_FACTOR,
+      step: 0.1,
+      "aria-label": "Factor of its output",
+    });
     this.value = make("output");
     this.slider.addEventListener("input", () => this.name(Number(this.slider.value)));
-    this.slider.addEventListener("change", () => laboratory.show(scaled(laboratory.experiment, this.partOf(), Number(this.slider.value))));
-    this.element = make("div", { className: "factor" }, this.toggle, make("label", {}, "output × ", this.slider, this.value));
+    this.slider.addEventListener("change", () =>
+      laboratory.show(scaled(laboratory.experiment, this.partOf(), Number(this.slider.value))),
+    );
+    this.element = make(
+      "div",
+      { className: "factor" },
+      this.toggle,
+      make("label", {}, "output × ", this.slider, this.value),
+    );
     this.show();
     laboratory.addEventListener("busy", () => this.show());
   }
@@ -184,11 +226,13 @@ export class LargeMap {
 
   /** Draws the head in view. */
   show(table) {
-    const { laboratory } = this, { head, data } = laboratory;
+    const { laboratory } = this;
+    const { head, data } = laboratory;
     this.table = table;
     this.drawing = laboratory.drawing(head);
     this.factor.show();
-    byId("map-title").textContent = this.title = `${data.kinds.find((each) => each.kind === head.kind).title} · layer ${head.layer + 1} · head ${head.head + 1}`;
+    byId("map-title").textContent =
+      this.title = `${data.kinds.find((each) => each.kind === head.kind).title} · layer ${head.layer + 1} · head ${head.head + 1}`;
     byId("mode").value = laboratory.mode;
     byId("mode").disabled = head.kind === "encoder";
     byId("off-note").hidden = !this.drawing.marks.isOff;
@@ -199,42 +243,60 @@ export class LargeMap {
   draw() {
     const { drawing, canvas, table, laboratory } = this;
     if (!drawing) return;
-    const pinned = laboratory.pinned ?? this.at, marks = { ...drawing.marks, pinned };
+    const pinned = laboratory.pinned ?? this.at;
+    const marks = { ...drawing.marks, pinned };
     const room = { width: canvas.parentElement.clientWidth, height: Math.max(320, window.innerHeight - 260) };
     this.layout = drawMap(canvas, { ...drawing, marks }, table, room);
     const [least, most] = drawScale(byId("bar"), drawing, table);
     byId("least").textContent = least;
     byId("most").textContent = most;
     canvas.setAttribute("aria-label", `${this.title}: rows are ${drawing.rowsAre}s, columns ${drawing.columnsAre}s`);
-    const text = pinned ? reading(drawing, pinned) : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";
+    const text = pinned
+      ? reading(drawing, pinned)
+      : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";
     if (byId("reading").textContent !== text) byId("reading").textContent = text;
     this.showTools();
   }
 
   /** The buttons for the row of the pinned cell. */
   showTools() {
-    const { drawing, laboratory } = this, { pinned } = laboratory, move = byId("move"), restore = byId("restore");
+    const { drawing, laboratory } = this;
+    const { pinned } = laboratory;
+    const move = byId("move");
+    const restore = byId("restore");
     const canMove = pinned !== null && pinned[1] < laboratory.numSeen(pinned[0]);
     setHidden(move, !canMove, this.canvas);
     setHidden(restore, pinned === null || !laboratory.rowChange(pinned[0]), this.canvas);
-    if (canMove) move.textContent = `Give “${drawing.columnLabels[pinned[1]]}” all the weight of row “${drawing.rowLabels[pinned[0]]}”`;
+    if (canMove) {
+      move.textContent = `Give “${drawing.columnLabels[pinned[1]]}” all the weight of row “${drawing.rowLabels[pinned[0]]}”`;
+    }
   }
 
   /** The weights as a table, while it is open. */
   showTable() {
-    const details = byId("values"), { drawing } = this;
+    const details = byId("values");
+    const { drawing } = this;
     if (!details.open || !drawing) return;
     const columns = drawing.columnLabels.length;
-    const head = make("tr", {}, make("td"), ...drawing.columnLabels.map((label) => make("th", { scope: "col" }, label)));
+    const head = make(
+      "tr",
+      {},
+      make("td"),
+      ...drawing.columnLabels.map((label) => make("th", { scope: "col" }, label)),
+    );
     const rows = drawing.rowLabels.map((label, row) => {
-      const cells = Array.from(drawing.values.slice(row * columns, (row + 1) * columns), (value) => make("td", {}, value.toFixed(2)));
+      const cells = Array.from(drawing.values.slice(row * columns, (row + 1) * columns), (value) =>
+        make("td", {}, value.toFixed(2)),
+      );
       return make("tr", {}, make("th", { scope: "row" }, label), ...cells);
     });
     byId("table").replaceChildren(make("caption", {}, this.title), make("thead", {}, head), make("tbody", {}, ...rows));
   }
 
   cellOf(event) {
-    return this.layout && this.drawing ? cellAt(this.canvas, this.layout, this.drawing, event.clientX, event.clientY) : null;
+    return this.layout && this.drawing
+      ? cellAt(this.canvas, this.layout, this.drawing, event.clientX, event.clientY)
+      : null;
   }
 
   /** A click pins a cell; a drag along a row moves its attention. */
@@ -250,7 +312,8 @@ export class LargeMap {
   onKey(event) {
     const { laboratory, drawing } = this;
     if (!drawing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const cell = cellByKey(drawing, laboratory.pinned, event.key), key = event.key.toLowerCase();
+    const cell = cellByKey(drawing, laboratory.pinned, event.key);
+    const key = event.key.toLowerCase();
     if (cell) laboratory.look({ pinned: cell });
     else if (key === "escape") laboratory.look({ pinned: null });
     else if (key === "m" && !byId("move").hidden) laboratory.moveRow(...laboratory.pinned);

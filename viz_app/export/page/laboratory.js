@@ -100,7 +100,9 @@ export class Laboratory extends EventTarget {
       while (this.history.past.length && this.history.experiment !== this.result.experiment) this.history.withdraw();
     }
     const { message } = error;
-    this.set("problem", { problem: error instanceof Refusal ? message : `The page could not compute this: ${message}` });
+    this.set("problem", {
+      problem: error instanceof Refusal ? message : `The page could not compute this: ${message}`,
+    });
   }
 
   /** Shows another head, cell, or names of rows. @param {Object} changed `head`, `pinned`, `mode`, `pointer` */
@@ -125,13 +127,17 @@ export class Laboratory extends EventTarget {
   /** The map of a head of the changed translation. @param {Head} head @returns {Drawing} */
   drawing({ kind, layer, head }) {
     const { changed, experiment } = /** @type {Result} */ (this.result);
-    const { shape, values } = changed.attention[kind], [, heads, rows, columns] = shape, size = rows * columns;
-    const first = (layer * heads + head) * size, isOf = (each) => each?.kind === kind && each.layer === layer && each.head === head;
+    const { shape, values } = changed.attention[kind];
+    const [, heads, rows, columns] = shape;
+    const size = rows * columns;
+    const first = (layer * heads + head) * size;
+    const isOf = (each) => each?.kind === kind && each.layer === layer && each.head === head;
     const axes = this.axes(changed, kind);
     const bands = (indices, isRow) => Array.from(indices, (index) => ({ index, isRow }));
     const ofHead = experiment.interventions.filter((each) => isOf(each.head));
     const forced = kind === "encoder" ? [] : experiment.interventions.filter((each) => each.type === "forced_token");
-    const shift = this.mode === "read" ? 1 : 0, isShown = isOf(this.head);
+    const shift = this.mode === "read" ? 1 : 0;
+    const isShown = isOf(this.head);
     return {
       values: values.subarray(first, first + size),
       rowLabels: axes.rows,
@@ -142,8 +148,14 @@ export class Laboratory extends EventTarget {
       isSigned: false,
       marks: {
         isOff: ofHead.some((each) => each.type === "head_scaled" && each.factor === 0),
-        set: bands(ofHead.filter((each) => each.type === "attention_row" && each.row < rows).map((each) => each.row), true),
-        forced: bands(forced.map((each) => each.step + shift).filter((row) => row < rows), true),
+        set: bands(
+          ofHead.filter((each) => each.type === "attention_row" && each.row < rows).map((each) => each.row),
+          true,
+        ),
+        forced: bands(
+          forced.map((each) => each.step + shift).filter((row) => row < rows),
+          true,
+        ),
         changed: this.newBands(kind),
         pinned: isShown ? this.pinned : null,
         pointed: isShown ? this.pointed : null,
@@ -166,7 +178,8 @@ export class Laboratory extends EventTarget {
 
   /** Rows and columns whose tokens the original lacks; found once for all heads of a kind. */
   newBands(kind) {
-    const { result, mode } = this, { changed, original } = /** @type {Result} */ (result);
+    const { result, mode } = this;
+    const { changed, original } = /** @type {Result} */ (result);
     if (changed === original) return [];
     if (this.found.result !== result || this.found.mode !== mode) this.found = { result, mode, bands: {} };
     const bandsOf = (name, isRow) => {
@@ -202,7 +215,12 @@ export class Laboratory extends EventTarget {
   rowChange(row) {
     const { kind, layer, head } = this.head;
     return this.experiment.interventions.find(
-      (each) => each.type === "attention_row" && each.row === row && each.head.kind === kind && each.head.layer === layer && each.head.head === head,
+      (each) =>
+        each.type === "attention_row" &&
+        each.row === row &&
+        each.head.kind === kind &&
+        each.head.layer === layer &&
+        each.head.head === head,
     );
   }
 

@@ -96,7 +96,9 @@ export class Lesson {
 
   /** The address of the scene, with an experiment that differs from the scene's. */
   addressOf(/** @type {Experiment} */ experiment) {
-    return this.isChangedBy(experiment) ? `${this.address}&${addressOf(experiment, this.laboratory.data.kinds).slice(1)}` : this.address;
+    return this.isChangedBy(experiment)
+      ? `${this.address}&${addressOf(experiment, this.laboratory.data.kinds).slice(1)}`
+      : this.address;
   }
 
   /** The place of the scene that an address names, such as `#scene=3`; null if it names none. */
@@ -143,11 +145,12 @@ function questionOf(/** @type {Scene} */ scene) {
     const chosen = new FormData(/** @type {HTMLFormElement} */ (event.target)).get("choice");
     if (!choices.length) verdict.textContent = scene.answer;
     else if (chosen === null) verdict.textContent = "Choose an answer first.";
-    else
+    else {
       verdict.replaceChildren(
         make("strong", {}, Number(chosen) === scene.right ? "Right." : "No."),
         ` ${scene.answer}`,
       );
+    }
   };
   const legend = make("legend", {}, scene.question);
   return make("form", { on: { submit } }, make("fieldset", {}, legend, ...(scene.answer ? [...offered, verdict] : [])));

@@ -17,7 +17,9 @@
  * @property {import("./drawing.js").Marks[][]} marks [layers][heads]
  */
 
-const LARGEST = 65535, ZERO = 32767, MISSING = 65535;
+const LARGEST = 65535;
+const ZERO = 32767;
+const MISSING = 65535;
 
 /** The numbers of a block: 16 bits each, in base64. @returns {Uint16Array} */
 export function unpack(text) {
@@ -29,10 +31,13 @@ export function unpack(text) {
 
 /** The values of a head, or without one of all heads of a layer; NaN for a token without a partner in the original. */
 function valuesOf(found, blocks, layer, head = null) {
-  const [, heads, rows, columns] = found.shape, size = rows * columns;
-  const first = (layer * heads + (head ?? 0)) * size, count = head === null ? heads * size : size;
-  const zero = found.signed ? ZERO : 0, unit = found.top / (found.signed ? ZERO : LARGEST);
-  const valueOf = (number) => found.signed && number === MISSING ? NaN : (number - zero) * unit;
+  const [, heads, rows, columns] = found.shape;
+  const size = rows * columns;
+  const first = (layer * heads + (head ?? 0)) * size;
+  const count = head === null ? heads * size : size;
+  const zero = found.signed ? ZERO : 0;
+  const unit = found.top / (found.signed ? ZERO : LARGEST);
+  const valueOf = (number) => (found.signed && number === MISSING ? NaN : (number - zero) * unit);
   return Float32Array.from(blocks[found.block].subarray(first, first + count), valueOf);
 }
 

@@ -7,7 +7,8 @@ const PAPER = { width: 1000, height: 320, ratio: 3 };
 
 /** Draws every scene of the page; its button changes between light and dark. */
 export function showRecordedMaps() {
-  const tables = JSON.parse(document.querySelector("#colors").textContent), page = document.documentElement;
+  const tables = JSON.parse(document.querySelector("#colors").textContent);
+  const page = document.documentElement;
   page.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, tables));
   let theme = "";
@@ -31,10 +32,13 @@ export class RecordedScene {
   constructor(section, tables) {
     this.part = (name) => section.querySelector(`[data-part="${name}"]`);
     this.tables = tables;
-    const data = this.data = JSON.parse(this.part("data").textContent);
+    const data = (this.data = JSON.parse(this.part("data").textContent));
     this.blocks = data.blocks.map(unpack);
     this.chosen = {
-      kind: Math.max(0, data.kinds.findIndex((each) => each.kind === data.shown[0])),
+      kind: Math.max(
+        0,
+        data.kinds.findIndex((each) => each.kind === data.shown[0]),
+      ),
       layer: data.shown[1],
       head: data.shown[2],
       mode: data.mode,
@@ -52,7 +56,9 @@ export class RecordedScene {
     this.refresh();
   }
 
-  get found() { return this.data.kinds[this.chosen.kind].modes[this.chosen.mode]; }
+  get found() {
+    return this.data.kinds[this.chosen.kind].modes[this.chosen.mode];
+  }
 
   listen() {
     const map = this.part("map");
@@ -61,11 +67,23 @@ export class RecordedScene {
       const change = () => this.choose({ [name]: name === "mode" ? select.value : Number(select.value) });
       select.addEventListener("change", change);
     }
-    this.part("scale").addEventListener("change", () => { this.chosen.scale = this.part("scale").value; this.refresh(); });
+    this.part("scale").addEventListener("change", () => {
+      this.chosen.scale = this.part("scale").value;
+      this.refresh();
+    });
     this.part("numbers").addEventListener("change", () => this.draw());
-    map.addEventListener("mousemove", (event) => { this.at = this.cellAt(event); this.draw(); });
-    map.addEventListener("mouseleave", () => { this.at = null; this.draw(); });
-    map.addEventListener("click", (event) => { this.pinned = this.pinned ? null : this.cellAt(event); this.draw(); });
+    map.addEventListener("mousemove", (event) => {
+      this.at = this.cellAt(event);
+      this.draw();
+    });
+    map.addEventListener("mouseleave", () => {
+      this.at = null;
+      this.draw();
+    });
+    map.addEventListener("click", (event) => {
+      this.pinned = this.pinned ? null : this.cellAt(event);
+      this.draw();
+    });
     map.addEventListener("keydown", (event) => {
       const cell = cellByKey(this.drawing, this.pinned, event.key);
       if (!cell && event.key !== "Escape") return;
@@ -76,7 +94,9 @@ export class RecordedScene {
     window.addEventListener("resize", () => this.draw());
   }
 
-  cellAt(event) { return cellAt(this.part("map"), this.layout, this.drawing, event.clientX, event.clientY); }
+  cellAt(event) {
+    return cellAt(this.part("map"), this.layout, this.drawing, event.clientX, event.clientY);
+  }
 
   choose(changes) {
     Object.assign(this.chosen, changes);
@@ -90,44 +110,63 @@ export class RecordedScene {
   }
 
   refresh() {
-    const { chosen, data } = this, [layers, heads] = this.found.shape;
+    const { chosen, data } = this;
+    const [layers, heads] = this.found.shape;
     const count = (n) => Array.from({ length: n }, (_, i) => [i, i + 1]);
-    chosen.layer = Math.min(chosen.layer, layers - 1); chosen.head = Math.min(chosen.head, heads - 1);
-    fillSelect(this.part("kind"), data.kinds.map((each, i) => [i, each.title]), chosen.kind);
-    fillSelect(this.part("layer"), count(layers), chosen.layer); fillSelect(this.part("head"), count(heads), chosen.head);
+    chosen.layer = Math.min(chosen.layer, layers - 1);
+    chosen.head = Math.min(chosen.head, heads - 1);
+    fillSelect(
+      this.part("kind"),
+      data.kinds.map((each, i) => [i, each.title]),
+      chosen.kind,
+    );
+    fillSelect(this.part("layer"), count(layers), chosen.layer);
+    fillSelect(this.part("head"), count(heads), chosen.head);
     const scales = ["kind", "layer", "head"].map((name) => [name, `the largest of the ${name}`]);
     if (data.isShare) scales.unshift(["one", "1, the same for all"]);
     fillSelect(this.part("scale"), scales, chosen.scale);
-    this.part("mode").value = chosen.mode; this.part("mode").disabled = data.kinds[chosen.kind].kind === "encoder";
+    this.part("mode").value = chosen.mode;
+    this.part("mode").disabled = data.kinds[chosen.kind].kind === "encoder";
     this.part("grid").replaceChildren(...data.kinds.map((each, kind) => this.kindGrid(each, kind)));
     this.draw();
   }
 
   /** Whether a head is the one that was chosen when the page was made. */
-  isShown(kind, layer, head) { return [this.data.kinds[kind].kind, layer, head].join() === this.data.shown.join(); }
+  isShown(kind, layer, head) {
+    return [this.data.kinds[kind].kind, layer, head].join() === this.data.shown.join();
+  }
 
   /** Draws the large map, its scale and its words. */
   draw(onPaper = false) {
-    const { chosen, data, found } = this, canvas = this.part("map"), at = this.pinned || this.at;
+    const { chosen, data, found } = this;
+    const canvas = this.part("map");
+    const at = this.pinned || this.at;
     const drawing = recordedDrawing(found, this.blocks, chosen.layer, chosen.head, chosen.scale);
     drawing.marks.pinned = at;
     const isAtCell = data.pointed && data.pointed[1] !== null && String(this.pinned) === String(data.pinned);
     if (isAtCell && this.isShown(chosen.kind, chosen.layer, chosen.head)) drawing.marks.pointed = data.pointed;
     this.drawing = drawing;
-    const table = this.tableOf(drawing), hasNumbers = this.part("numbers").checked;
+    const table = this.tableOf(drawing);
+    const hasNumbers = this.part("numbers").checked;
     const room = onPaper ? PAPER : { width: canvas.parentElement.clientWidth, height: window.innerHeight - 220 };
     this.layout = drawMap(canvas, drawing, table, Object.assign({ hasNumbers }, room));
     const [bottom, top] = drawScale(this.part("bar"), drawing, table);
-    this.part("bottom").textContent = bottom; this.part("top").textContent = top;
+    this.part("bottom").textContent = bottom;
+    this.part("top").textContent = top;
     this.describe();
   }
 
   describe() {
-    const { chosen, data, drawing } = this, { rowsAre, columnsAre } = drawing, at = this.pinned || this.at;
+    const { chosen, data, drawing } = this;
+    const { rowsAre, columnsAre } = drawing;
+    const at = this.pinned || this.at;
     const title = this.titleOf(chosen.kind, chosen.layer, chosen.head);
     this.part("title").textContent = title;
     this.part("map").setAttribute("aria-label", `${title}: rows are ${rowsAre}s, columns ${columnsAre}s`);
-    const facts = Object.entries(data.facts).concat([["map", title], ["rows", rowsAre]]);
+    const facts = Object.entries(data.facts).concat([
+      ["map", title],
+      ["rows", rowsAre],
+    ]);
     this.part("caption").textContent = facts.map(([name, value]) => `${name}: ${value}`).join(" · ");
     if (at) {
       const pinned = this.pinned ? " (pinned: click again to let go)" : "";
@@ -141,7 +180,9 @@ export class RecordedScene {
     this.part("reading").textContent = `${names} ${how}${hidden > 0 ? ` ${share}` : ""}`;
   }
 
-  titleOf(kind, layer, head) { return `${this.data.kinds[kind].title} · layer ${layer + 1} · head ${head + 1}`; }
+  titleOf(kind, layer, head) {
+    return `${this.data.kinds[kind].title} · layer ${layer + 1} · head ${head + 1}`;
+  }
 
   /** All heads of a kind. */
   kindGrid(each, kind) {
@@ -158,7 +199,8 @@ export class RecordedScene {
   }
 
   thumbnail(kind, layer, head) {
-    const { chosen, data } = this, canvas = document.createElement("canvas");
+    const { chosen, data } = this;
+    const canvas = document.createElement("canvas");
     const found = data.kinds[kind].modes[chosen.mode];
     const drawing = recordedDrawing(found, this.blocks, layer, head, chosen.scale);
     if (data.pointed && data.pointed[1] === null) {
@@ -176,7 +218,10 @@ export class RecordedScene {
     };
     canvas.addEventListener("click", choose);
     canvas.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); }
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        choose();
+      }
     });
     return canvas;
   }

@@ -12,9 +12,14 @@ const read = (id) => byId(id).textContent;
 
 /** Opens the model and shows the first sentence. @returns {Promise<Laboratory>} */
 export async function showPage() {
-  const data = JSON.parse(read("data")), page = document.documentElement, dark = matchMedia("(prefers-color-scheme: dark)");
-  const model = new Model(read("worker")), laboratory = new Laboratory(data, model);
-  const words = new WordsView(laboratory), grid = new HeadGrid(laboratory), map = new LargeMap(laboratory);
+  const data = JSON.parse(read("data"));
+  const page = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const model = new Model(read("worker"));
+  const laboratory = new Laboratory(data, model);
+  const words = new WordsView(laboratory);
+  const grid = new HeadGrid(laboratory);
+  const map = new LargeMap(laboratory);
   const lesson = byId("lesson") && new Lesson(laboratory);
   const table = () => tableOf(data.colors, page.dataset.theme);
   const showAll = () => {
@@ -56,7 +61,8 @@ function report(problem) {
 
 /** The form, the examples, keys, and the address. @param {Laboratory} laboratory */
 function listenToSentence(laboratory) {
-  const { data } = laboratory, examples = byId("examples");
+  const { data } = laboratory;
+  const examples = byId("examples");
   byId("ask").addEventListener("submit", (event) => {
     event.preventDefault();
     laboratory.translate(byId("text").value);
@@ -114,7 +120,11 @@ async function start(laboratory, model, lesson) {
   try {
     await model.open(packed);
   } catch (error) {
-    report(error instanceof Refusal ? error.message : `The model could not be opened: ${error.message}. Use a current browser.`);
+    report(
+      error instanceof Refusal
+        ? error.message
+        : `The model could not be opened: ${error.message}. Use a current browser.`,
+    );
     return laboratory;
   }
   byId("loading").remove();

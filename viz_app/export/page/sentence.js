@@ -14,11 +14,14 @@
  * @returns {{text: string, word: Word | null}[]}
  */
 export function piecesOf(text, words, first = 0) {
-  const lowered = Array.from(text, (letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter)).join("");
+  const lowered = Array.from(text, (letter) =>
+    letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter,
+  ).join("");
   const pieces = [];
   let position = 0;
   for (const word of words) {
-    const start = lowered.indexOf(word.text.toLowerCase(), Math.max(position, first)), end = start + word.text.length;
+    const start = lowered.indexOf(word.text.toLowerCase(), Math.max(position, first));
+    const end = start + word.text.length;
     if (start < 0) continue;
     if (start > position) pieces.push({ text: text.slice(position, start), word: null });
     pieces.push({ text: text.slice(start, end), word });
@@ -85,5 +88,8 @@ export function percent(share) {
 
 /** A number of two decimals with a typographic minus sign; zero never has one. */
 export function decimal(value) {
-  return (Math.round(100 * value) / 100 + 0).toFixed(2).replace(/^-(?!0\.00$)/, "−").replace(/^-/, "");
+  return (Math.round(100 * value) / 100 + 0)
+    .toFixed(2)
+    .replace(/^-(?!0\.00$)/, "−")
+    .replace(/^-/, "");
 }

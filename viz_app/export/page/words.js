@@ -3,7 +3,8 @@ import { askText, button, byId, closeDialog, make, openDialog, refill, setHidden
 import { intervene, plain, without } from "./experiment.js";
 import { decimal, logProbabilityOf, newWords, percent, piecesOfTranslation, sum } from "./sentence.js";
 
-const LOW_PROBABILITY = 0.5, NUM_SHOWN = 5;
+const LOW_PROBABILITY = 0.5;
+const NUM_SHOWN = 5;
 
 /** Shows the words of the laboratory's result, and offers changes to them. */
 export class WordsView {
@@ -28,12 +29,18 @@ export class WordsView {
   }
 
   showTranslation({ changed, original }) {
-    const fresh = newWords(original, changed), { pointedStep: step } = this.laboratory, { isStartGiven } = this.laboratory.data;
+    const fresh = newWords(original, changed);
+    const { pointedStep: step } = this.laboratory;
+    const { isStartGiven } = this.laboratory.data;
     const pieces = piecesOfTranslation(changed, isStartGiven).map(({ text, word }) => {
       if (!word) return text;
       const probability = Math.exp(logProbabilityOf(changed, word));
       const isPointed = step !== null && word.start <= step && step < word.end;
-      const kinds = [fresh.has(word) && "new", probability < LOW_PROBABILITY && "unsure", isPointed && "pointed"].filter(Boolean);
+      const kinds = [
+        fresh.has(word) && "new",
+        probability < LOW_PROBABILITY && "unsure",
+        isPointed && "pointed",
+      ].filter(Boolean);
       return button(text, () => this.openWord(changed, word), {
         className: ["word", ...kinds].join(" "),
         style: `--share: ${probability}`,
@@ -45,14 +52,19 @@ export class WordsView {
   }
 
   showOriginal({ changed, original, originalLogProbabilities, experiment }) {
-    const line = byId("original"), before = sum(original.logProbabilities), after = sum(originalLogProbabilities);
+    const line = byId("original");
+    const before = sum(original.logProbabilities);
+    const after = sum(originalLogProbabilities);
     line.hidden = !experiment.interventions.length;
     byId("facts").textContent = `log-probability ${decimal(sum(changed.logProbabilities))}`;
     const lost = newWords(changed, original);
     const pieces = piecesOfTranslation(original, this.laboratory.data.isStartGiven).map(({ text, word }) =>
       word && lost.has(word) ? make("del", {}, text) : text,
     );
-    const words = original.text === changed.text ? ["Same words as without these changes"] : ["Original: ", make("span", { lang: "en" }, ...pieces)];
+    const words =
+      original.text === changed.text
+        ? ["Same words as without these changes"]
+        : ["Original: ", make("span", { lang: "en" }, ...pieces)];
     line.replaceChildren(...words, ` · log-probability of the original: ${decimal(before)} → ${decimal(after)}`);
   }
 
@@ -62,7 +74,9 @@ export class WordsView {
     const words = original.sourceWords.map((word, index) => {
       const place = original.sourcePlaces[index];
       const edit = experiment.interventions.find((each) => each.place === place);
-      const notes = [...(coverage?.rareWords ?? []), ...(coverage?.respelledWords ?? [])].filter((each) => each.start === word.start);
+      const notes = [...(coverage?.rareWords ?? []), ...(coverage?.respelledWords ?? [])].filter(
+        (each) => each.start === word.start,
+      );
       const isUnknown = unknown.some((position) => position >= word.start && position < word.end);
       const explained = notes.map((each) => each.explanation).join("; ");
       const kinds = [notes.length && "rare", isUnknown && "unknown", edit && "new"].filter(Boolean);
@@ -78,17 +92,25 @@ export class WordsView {
       if (!edit) words[index].append(word.text);
       else words[index].append(make("del", {}, word.text), edit.text ? ` ${edit.text}` : "");
     });
-    refill(byId("source"), words.flatMap((word) => [word, " "]));
+    refill(
+      byId("source"),
+      words.flatMap((word) => [word, " "]),
+    );
   }
 
   /** The changes, each with a button that removes it. */
   showChanges() {
-    const { laboratory } = this, { interventions } = laboratory.experiment;
+    const { laboratory } = this;
+    const { interventions } = laboratory.experiment;
     const chips = laboratory.texts.inGroups(interventions).map(({ text, interventions: members }) =>
-      make("li", {}, button(`${text} ✕`, () => laboratory.show(without(laboratory.experiment, members)), {
-        className: "chip",
-        "aria-label": `Remove the change: ${text}`,
-      })),
+      make(
+        "li",
+        {},
+        button(`${text} ✕`, () => laboratory.show(without(laboratory.experiment, members)), {
+          className: "chip",
+          "aria-label": `Remove the change: ${text}`,
+        }),
+      ),
     );
     refill(byId("chips"), chips);
     setHidden(byId("reset"), !interventions.length, byId("text"));
@@ -108,33 +130,59 @@ export class WordsView {
           laboratory.show(intervene(laboratory.experiment, { type: "forced_token", step, token: entry }));
         };
         const name = token === chosen ? make("strong", {}, token) : button(token, choose, { className: "alternative" });
-        return make("tr", {}, make("td", {}, name), make("td", {}, percent(Math.exp(logProbability))), make("td", {}, decimal(logProbability)));
+        return make(
+          "tr",
+          {},
+          make("td", {}, name),
+          make("td", {}, percent(Math.exp(logProbability))),
+          make("td", {}, decimal(logProbability)),
+        );
       });
       const heads = ["Token", "Probability", "Log-probability"].map((name) => make("th", { scope: "col" }, name));
       const piece = steps.length > 1 ? [make("h3", {}, `Piece ${chosen}`)] : [];
-      return [...piece, make("table", { className: "alternatives" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows))];
+      return [
+        ...piece,
+        make(
+          "table",
+          { className: "alternatives" },
+          make("thead", {}, make("tr", {}, ...heads)),
+          make("tbody", {}, ...rows),
+        ),
+      ];
     });
     const force = async (typed) => {
       laboratory.show(intervene(laboratory.experiment, ...(await laboratory.model.forcedWord(word.start, typed))));
     };
     const share = percent(Math.exp(logProbabilityOf(translation, word)));
-    openDialog(`${word.text} · ${share}`, ...content, make("p", { className: "soft" }, "Choose a word to put it here instead. The model continues from it."), askText("Another word", "Put it here", force));
+    openDialog(
+      `${word.text} · ${share}`,
+      ...content,
+      make("p", { className: "soft" }, "Choose a word to put it here instead. The model continues from it."),
+      askText("Another word", "Put it here", force),
+    );
   }
 
   openSourceWord(word, place, explained, edit) {
-    const { laboratory } = this, change = (...added) => laboratory.show(intervene(laboratory.experiment, ...added));
+    const { laboratory } = this;
+    const change = (...added) => laboratory.show(intervene(laboratory.experiment, ...added));
     const act = (name, edited) =>
       button(name, () => {
         closeDialog();
         laboratory.show(edited());
       });
-    const remove = act("Remove this word", () => intervene(laboratory.experiment, { type: "source_word_removed", place }));
+    const remove = act("Remove this word", () =>
+      intervene(laboratory.experiment, { type: "source_word_removed", place }),
+    );
     const restore = act("Restore the word", () => without(laboratory.experiment, [edit]));
     const replace = (text) => {
       change({ type: "source_word_replaced", place, text: text.trim().split(/\s+/).join(" ") });
     };
     const note = explained ? [make("p", { className: "soft" }, explained)] : [];
-    openDialog(word.text, ...note, askText("Another word", "Replace it", replace), make("p", {}, remove, " ", ...(edit ? [restore] : [])));
+    openDialog(
+      word.text,
+      ...note,
+      askText("Another word", "Replace it", replace),
+      make("p", {}, remove, " ", ...(edit ? [restore] : [])),
+    );
   }
 }
-

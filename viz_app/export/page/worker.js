@@ -10,7 +10,8 @@ export function serve({ Translator, TextError }) {
   let translator = null;
   /** @type {{text: string, original: any} | null} */
   let known = null;
-  const buffersOf = (/** @type {any} */ translation) => Object.values(translation.attention).map(({ values }) => values.buffer);
+  const buffersOf = (/** @type {any} */ translation) =>
+    Object.values(translation.attention).map(({ values }) => values.buffer);
   const actions = {
     /** @param {{description: string, weights: string}} packed */
     async open(packed) {
@@ -18,7 +19,8 @@ export function serve({ Translator, TextError }) {
       return { value: null, transfer: [] };
     },
     compare(/** @type {any} */ experiment) {
-      const text = experiment.source_text, original = known?.text === text ? known.original : null;
+      const text = experiment.source_text;
+      const original = known?.text === text ? known.original : null;
       const value = translator.compare(experiment, original);
       const sent = { ...value, original: original ? null : value.original };
       if (value.changed === original) sent.changed = null;
