@@ -163,6 +163,7 @@ class Theme:
 
     def _stylesheet(self) -> str:
         colors = self.palette
+        faded = f"#70{colors.muted[1:]}"  # half transparent
         sheet = f"""
         * {{ font-size: {self.base_px}px; }}
         QFrame[role="panel"] {{ background: {colors.panel}; border: 1px solid {colors.border};
@@ -203,6 +204,8 @@ class Theme:
             QToolButton[role="legend-run"]:hover {{ background: {colors.raised}; }}
         QToolButton[role]::menu-indicator {{ image: none; width: 0px; }}
         QToolButton[role="flat"][isDense="true"] {{ padding: 3px 3px; }}
+        QToolButton[role="flat"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
+        QToolButton[role="flat"]:disabled {{ color: {faded}; }}
         QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm}; border-color: {colors.border};
             padding: 2px 7px; }}
         QToolButton[role="chip"]:hover {{ color: {colors.warm}; border-color: {colors.warm}; }}

@@ -35,6 +35,7 @@ TEXTS = (
     ("Question", "Asked before the answer is shown, and on the worksheet (optional)"),
     ("Answer", "Shown on request (optional)"),
 )
+NEEDS_QUESTION = "An answer needs a question"
 TYPED, LARGE_MAP = "typed above, or none", "large map"
 
 
@@ -256,6 +257,7 @@ class LessonTextDialog(QDialog):
         self._questions = questions or {}
         self.computed, self.view = QComboBox(), QComboBox()
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
+        self.title.setPlaceholderText("Required")
         self.title.selectAll()  # typing replaces it
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)
@@ -282,7 +284,9 @@ class LessonTextDialog(QDialog):
 
     def _fit(self) -> None:
         title, *texts = self._given()
-        can_ask = not texts or bool(texts[1]) or not any(texts[2:4])  # an answer needs a question
+        can_ask = not texts or bool(texts[1]) or not any(texts[2:4])
+        for field in self.texts[1:2]:
+            field.setPlaceholderText(TEXTS[1][1] if can_ask else NEEDS_QUESTION)
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(title) and can_ask)
 
     def _ask_computed(self) -> None:

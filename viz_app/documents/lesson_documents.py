@@ -554,7 +554,7 @@ EDIT_ROW: dict[str, Command[LessonDocuments]] = {
     "Texts…": _command(
         "Lesson: change the texts of this scene",
         lambda documents: documents.editing.ask_for_texts(),
-        "The title, the sentence and the question of this scene",
+        "The title, explanation, question and answer of this scene, and what it shows",
     ),
     "Earlier": _command(
         "Lesson: move this scene earlier",

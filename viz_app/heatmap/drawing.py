@@ -260,7 +260,9 @@ def _pointed_box(pointed: Pointed, cell: tuple[float, float], window: Box) -> Bo
 
 
 def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
-    """A pointer at a box; `around`: the part of the drawing that it may dim. An arrow comes from the roomier side."""
+    """A pointer at a box; `around`: the part of the drawing that it may dim. An arrow comes from the roomier side,
+    if possible across the diagonal, on which many maps have their large weights.
+    """
     right, bottom = at.left + at.width, at.top + at.height
     larger = min(max(at.height / POINTED_PX, 1.0), MAX_LARGER) if at.height < around.height else 1.0
     pen_px, arrow_px, arrow_head_px = POINTER_PX * larger**0.5, ARROW_PX * larger, ARROW_HEAD_PX * larger
@@ -278,6 +280,12 @@ def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
         return [Shape("ring", Box(at.left - x, at.top - y, at.width + 2 * x, at.height + 2 * y), "pointer", pen_px)]
     x = 1 if at.left + at.width / 2 < around.left + around.width / 2 else -1
     y = 1 if at.top + at.height / 2 < around.top + around.height / 2 else -1
+    if x == y and at.width < around.width:
+        room = {
+            (-1, 1): min(at.left - around.left, around.top + around.height - bottom),
+            (1, -1): min(around.left + around.width - right, at.top - around.top),
+        }
+        x, y = next((side for side, px in room.items() if px >= arrow_px), (x, y))
     left, top = right if x > 0 else at.left, bottom if y > 0 else at.top
     if at.width == around.width:  # a row: from its middle
         left = at.left + at.width / 2

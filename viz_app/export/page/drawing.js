@@ -152,8 +152,12 @@ function pointerShapes([style, row, column], cellWidth, cellHeight, width, heigh
     const [x, y] = [wide, high].map((side) => Math.min(Math.max(5, 0.12 * side), 9));
     return [["ring", [left - x, top - y, wide + 2 * x, high + 2 * y], "pointer", pen]];
   }
-  const x = left + wide / 2 < width / 2 ? 1 : -1;
-  const y = top + high / 2 < height / 2 ? 1 : -1;
+  let x = left + wide / 2 < width / 2 ? 1 : -1;
+  let y = top + high / 2 < height / 2 ? 1 : -1;
+  if (x === y && wide < width) {
+    if (Math.min(left, height - bottom) >= arrow) [x, y] = [-1, 1];
+    else if (Math.min(width - right, top) >= arrow) [x, y] = [1, -1];
+  }
   let tip = [column === null ? left + wide / 2 : x > 0 ? right : left, y > 0 ? bottom : top];
   let lines = [
     [arrow * x, arrow * y],
