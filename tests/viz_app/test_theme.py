@@ -1,12 +1,15 @@
 import gc
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.palette import DARK, LIGHT, Palette
 from augenmerk.viz_app.theme import Theme, set_role, style_sheet_set_aside
+from augenmerk.viz_app.widgets.buttons import flat_button
 
 
 def _luminance(color: str) -> float:
@@ -40,6 +43,28 @@ def test_a_role_restyles_a_label(qtbot: QtBot, theme: Theme) -> None:
     label.ensurePolished()
     set_role(label, "warm")
     assert label.palette().windowText().color() == theme.color("warm")
+
+
+@pytest.mark.parametrize("theme_of", [Theme.light, Theme.dark])
+def test_a_flat_button_shows_whether_it_can_be_pressed_and_is_pressed(
+    qapp: QApplication, qtbot: QtBot, theme_of: Callable[[], Theme]
+) -> None:
+    theme_of().apply(qapp)
+    try:
+        button = flat_button("Later", "")
+        qtbot.addWidget(button)
+        button.setCheckable(True)
+        free, disabled, checked = (_picture(button, *state) for state in ((True, False), (False, False), (True, True)))
+        assert free != disabled
+        assert free != checked
+    finally:
+        Theme.light().apply(qapp)
+
+
+def _picture(button: QToolButton, is_enabled: bool, is_checked: bool) -> QImage:
+    button.setEnabled(is_enabled)
+    button.setChecked(is_checked)
+    return button.grab().toImage()
 
 
 def test_python_collects_no_widget_while_qt_walks_through_all_of_them(qapp: QApplication, qtbot: QtBot) -> None:

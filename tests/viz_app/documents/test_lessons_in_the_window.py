@@ -21,7 +21,7 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.lesson_bar import LessonTextDialog
+from augenmerk.viz_app.documents.lesson_bar import NEEDS_QUESTION, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.documents.reading import is_experiment
@@ -221,6 +221,23 @@ def test_a_scenes_view_settings_are_not_those_of_the_next_start(
     settings = again.state.settings
     assert (settings.label_mode, settings.scale, settings.hides_punctuation) == ("predicted", "shared", False)
     assert settings.hides_wrapping, "as the user had it"
+
+
+def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, window: MainWindow) -> None:
+    window.lessons.editing.add_scene()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, LessonTextDialog)
+    ok, question = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog.texts[1]
+    qtbot.keyClicks(dialog.title, "Dogs")
+    assert ok.isEnabled()
+    usual = question.placeholderText()
+    dialog.texts[2].setPlainText("Two.")
+    assert not ok.isEnabled()
+    assert question.placeholderText() == NEEDS_QUESTION
+    question.setPlainText("How many?")
+    assert ok.isEnabled()
+    assert question.placeholderText() == usual
+    dialog.done(dialog.DialogCode.Rejected)
 
 
 def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from augenmerk.viz_app.heatmap.drawing import (
     large_map,
     mark_shapes,
     marked_labels,
+    pointer_shapes,
     scale_ends,
     small_maps,
 )
@@ -198,7 +199,8 @@ def test_a_film_draws_each_mark_where_the_description_has_it(by_film, marks: Mar
 
 
 @pytest.mark.parametrize("pointed", [None, *(each.pointed for each in POINTERS.values() if each.pointed)], ids=str)
-def test_the_script_of_the_page_makes_the_same_shapes(qapp, pointed: Pointed | None) -> None:
+@pytest.mark.parametrize("cell", [(20, 10), (40, 20)], ids=str)
+def test_the_script_of_the_page_makes_the_same_shapes(qapp, cell: tuple[int, int], pointed: Pointed | None) -> None:
     from tests.viz_app.export.test_html_page import content, page_html, read_by_the_script
 
     def bands(found: frozenset[Band]) -> list[dict]:
@@ -206,9 +208,9 @@ def test_the_script_of_the_page_makes_the_same_shapes(qapp, pointed: Pointed | N
 
     marks = {"isOff": True, "pinned": [4, 3], "pointed": pointed and [pointed.style, pointed.row, pointed.column]}
     marks |= {name: bands(getattr(ALL, name)) for name in ("lit", "changed", "set", "forced")}
-    tell = f"JSON.stringify(markShapes({json.dumps(marks)}, 20, 10, {20 * COLUMNS}, {10 * ROWS}, 1))"
-    window = Box(0, 0, 20 * COLUMNS, 10 * ROWS)
-    expected = mark_shapes(replace(ALL, pointed=pointed), (20, 10), window)
+    width, height = cell[0] * COLUMNS, cell[1] * ROWS
+    tell = f"JSON.stringify(markShapes({json.dumps(marks)}, {cell[0]}, {cell[1]}, {width}, {height}, 1))"
+    expected = mark_shapes(replace(ALL, pointed=pointed), cell, Box(0, 0, width, height))
     assert read_by_the_script(page_html(content()), tell) == [
         [shape.kind, list(shape.box), shape.color, shape.pen_px] for shape in expected
     ]
@@ -279,3 +281,14 @@ def test_pages_and_sheets_write_the_same_numbers(qapp, is_signed: bool) -> None:
     tell = f"JSON.stringify([0.4239, 1, 12.5].map((top) => scaleEnds(top, {signed})))"
     ends = [list(scale_ends(top, is_signed=is_signed)) for top in (0.4239, 1.0, 12.5)]
     assert read_by_the_script(page_html(content()), tell) == ends
+
+
+@pytest.mark.parametrize("place", [(0, 0), (0, 9), (3, 3), (5, 5), (7, 7), (8, 8), (9, 0), (9, 9)])
+def test_an_arrow_stays_inside_the_map_and_crosses_the_diagonal(place: tuple[int, int]) -> None:
+    cell, around = 40.0, Box(0, 0, 400, 400)
+    row, column = place
+    shaft, *_ = pointer_shapes("arrow", Box(column * cell, row * cell, cell, cell), around)
+    assert 0 <= shaft.box.left + shaft.box.width <= around.width
+    assert 0 <= shaft.box.top + shaft.box.height <= around.height
+    if 2 <= row <= 7:
+        assert shaft.box.width * shaft.box.height < 0, "along the diagonal it would hide the neighbours' weights"

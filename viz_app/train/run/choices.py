@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from augenmerk.core.config import PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
 from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError
 from augenmerk.core.quantities import about
@@ -18,6 +18,8 @@ from augenmerk.viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
+BEGINNERS_PRESET = "copy-task-small"
+"""The preset of the first run, which the menu offers first: it learns while you watch, without data."""
 _LANGUAGES = ("data.source_language", "data.target_language")
 _OF_EVERY_PRESET = (*_LANGUAGES, "training.seed", "training.patience")
 """Settings that stay when another preset is chosen."""
@@ -47,8 +49,8 @@ class RunChoices:
 
     @classmethod
     def default(cls) -> "RunChoices":
-        """The defaults."""
-        return cls(DEFAULT_PRESET, "multi30k", "", "auto", default_runs_folder())
+        """The choices of the first run."""
+        return cls(BEGINNERS_PRESET, "multi30k", "", "auto", default_runs_folder())
 
     @property
     def is_copy_task(self) -> bool:

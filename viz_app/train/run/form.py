@@ -26,6 +26,7 @@ from augenmerk.core.errors import AugenmerkError, ConfigError
 from augenmerk.core.training.duration import Speed
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.train.run.choices import (
+    BEGINNERS_PRESET,
     RunChoices,
     estimated_duration,
     key_settings,
@@ -47,8 +48,6 @@ _DATA_LABELS = {
 _COPY_LABEL = "copy task (random data)"
 DEFAULT_DEVICES = {"auto": "auto", "cpu": "cpu"}
 """Offered until the devices of this machine are known."""
-BEGINNERS_PRESET = "copy-task-small"
-"""The preset that the menu offers first: it learns while you watch."""
 NUM_EDITABLE_ROWS = 2
 """The first rows of `key_settings` are layers and width, which the form has fields for."""
 SHORT_EDIT_PX = 64

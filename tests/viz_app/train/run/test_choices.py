@@ -10,7 +10,14 @@ from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.train.page import steps_of
-from augenmerk.viz_app.train.run.choices import RunChoices, key_settings, new_run_folder, schedule_note, with_tilde
+from augenmerk.viz_app.train.run.choices import (
+    BEGINNERS_PRESET,
+    RunChoices,
+    key_settings,
+    new_run_folder,
+    schedule_note,
+    with_tilde,
+)
 
 
 @pytest.fixture
@@ -145,3 +152,9 @@ def test_a_language_without_rules_is_refused_by_its_name(choices: RunChoices) ->
     typed = replace(choices, data_kind="folder").with_settings("Klingon", "data.target_language")
     with pytest.raises(ConfigError, match=r"target_language is 'Klingon'\. Use a language code such as de or en"):
         typed.run_config()
+
+
+def test_the_first_run_needs_neither_data_nor_hours() -> None:
+    choices = RunChoices.default()
+    assert choices.preset == BEGINNERS_PRESET
+    assert choices.source() == "copy"
