@@ -230,6 +230,11 @@ class Preferences:
         return self.session_path.with_name("before-lesson.augenmerk")
 
     @property
+    def unsaved_lesson_path(self) -> Path:
+        """The file of the open lesson while it has unsaved changes."""
+        return self.session_path.with_name("unsaved-lesson.augenmerk")
+
+    @property
     def last_result_path(self) -> Path:
         """The file of the result that the last session ended with."""
         return self.session_path.with_name("last-result.txt")

@@ -312,8 +312,8 @@ def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: 
         temporary.write_bytes(data)
 
 
-def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
-    """Writes the file, atomically.
+def write_lesson_file(lesson: Lesson, path: Path | str, *, durable: bool = True) -> None:
+    """Writes the file, atomically; `durable` as in `atomic_path`.
 
     Raises:
         ExperimentFileError: it has no scene, would be too large, or could not be read back.
@@ -322,7 +322,7 @@ def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
     data = to_bytes(lesson)
     if not lesson.scenes:
         raise ExperimentFileError(f"This lesson cannot be written to a file: {NO_SCENES}")
-    with atomic_path(path) as temporary:
+    with atomic_path(path, durable=durable) as temporary:
         temporary.write_bytes(data)
 
 

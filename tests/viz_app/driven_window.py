@@ -2,8 +2,9 @@
 
 A sentence is typed once the window stands, and left before it is translated. DEED: "train" trains the small copy task;
 "stuck" asks a question whose answer never comes; "stuck-load" opens a model that never opens; "stuck-train" begins a
-training that reads its data for ever; "crash" reads where there is no memory; "close" closes the window after the
-others. Deeds are joined by "+". Lines on the standard output tell how far it is: "typed", "step N", "stuck".
+training that reads its data for ever; "lesson" begins a lesson and does not save it; "tell-lesson" tells what is open;
+"crash" reads where there is no memory; "close" closes the window after the others. Deeds are joined by "+". Lines on
+the standard output tell how far it is: "typed", "step N", "stuck".
 """
 
 import ctypes
@@ -16,7 +17,9 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextCursor
 
 from augenmerk.core.training.events import StepDone
+from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.viz_app import application, launch, main_window
+from augenmerk.viz_app.documents.reading import saved_experiment
 from augenmerk.viz_app.worker import inference
 from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, Request, ShouldStop, Tell
 
@@ -63,6 +66,18 @@ class DrivenWindow(main_window.MainWindow):
 
     def _do_crash(self) -> None:
         QTimer.singleShot(200, self, lambda: ctypes.string_at(0))
+
+    def _do_lesson(self) -> None:
+        saved = saved_experiment(self.state)
+        for title in ("First", "Second"):
+            self.lessons.lesson.add(Scene(title, "Not saved yet.", saved))
+            say(f"scene {title}")
+
+    def _do_tell_lesson(self) -> None:
+        lesson = self.lessons.lesson
+        titles = ", ".join(scene.title for scene in lesson.scenes)
+        say(f"lesson {titles}; unsaved {self.lessons.has_unsaved_changes}; {self.lessons.bar.place.text()}")
+        say(f"notice {self.top_bar.status.text()}")
 
     def _do_stuck(self) -> None:
         self.worker.submit(Request(StuckJob(), self, on_result=print))

@@ -192,6 +192,19 @@ def test_a_signal_ends_a_window_whose_thread_never_ends(make_window: MakeWindow,
     assert kept_sentence(tmp_path) == SENTENCE
 
 
+@pytest.mark.slow
+def test_an_unsaved_lesson_survives_the_killing_of_the_process(make_window: MakeWindow) -> None:
+    killed = make_window("lesson")
+    killed.wait_for(lambda line: line == "scene Second")
+    killed.process.kill()
+    killed.process.wait()
+    again = make_window("tell-lesson")
+    told = again.wait_for(lambda line: line.startswith("lesson "))
+    assert told.startswith("lesson First, Second; unsaved True")
+    notice = again.wait_for(lambda line: line.startswith("notice "))
+    assert "Unsaved changes of “New lesson” are back" in notice
+
+
 @pytest.fixture
 def display() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The name of an X server of the test's own, and its process."""

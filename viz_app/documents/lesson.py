@@ -122,9 +122,9 @@ class OpenLesson:
         self.restore(lesson, path, 0)
         self.go_to(0)
 
-    def restore(self, lesson: Lesson, path: Path, place: int) -> None:
+    def restore(self, lesson: Lesson, path: Path | None, place: int, *, is_saved: bool = True) -> None:
         """Reopens a lesson at a scene, or at its last one, without changing the screen."""
-        self.lesson = self._saved = lesson
+        self.lesson, self._saved = lesson, lesson if is_saved else None
         self.path = path
         self.deleted.clear()
         self.place = max(0, min(place, len(lesson.scenes) - 1))

@@ -39,6 +39,7 @@ from augenmerk.viz_app.documents.reading import (
     saved_experiment,
 )
 from augenmerk.viz_app.documents.scene_on_screen import SceneOnScreen
+from augenmerk.viz_app.documents.session import ASIDE
 from augenmerk.viz_app.export.html_page import save_lesson_page
 from augenmerk.viz_app.export.menu import PageJob, WritingDialog
 from augenmerk.viz_app.export.page_lesson import PageLesson
@@ -291,6 +292,7 @@ class LessonDocuments(QObject):
         self.state, self._preferences, self.window = state, preferences, window
         self.experiments = experiments
         self._former: Former | None = None
+        self._unsaved, self._keeps_unsaved = preferences.unsaved_lesson_path, False
         self.lesson = OpenLesson()
         self.answer = SceneAnswer(self.lesson)
         self.bar = LessonBar(self.lesson, self.answer)
@@ -299,7 +301,7 @@ class LessonDocuments(QObject):
         self.views: Views | None = None
         self.editing, self.export = LessonEditing(self), LessonExport(self, worker)
         self.lesson.scene_chosen.connect(self._show)
-        self.lesson.changed.connect(self._keep_place)
+        self.lesson.changed.connect(self._keep)
         experiments.lesson_read.connect(self.open)
         self.bar.close_button.clicked.connect(lambda: self.close())
         for button, command in ((self.bar.update_button, UPDATE_SCENE), (self.bar.revert_button, REVERT_SCENE)):
@@ -355,31 +357,49 @@ class LessonDocuments(QObject):
     def restore(self, *, shows_scene: bool) -> Failure | None:
         """Reopens the previous session's lesson at its scene; returns the reason if that fails, once.
 
+        Changes that a crash kept from being saved are in it, and still unsaved.
+
         Args:
             shows_scene: whether to show the scene as saved; else the screen stays unchanged.
         """
-        name, place = self._preferences.lesson_name, self._preferences.lesson_place
-        if not name:
+        name, place, unsaved = self._preferences.lesson_name, self._preferences.lesson_place, self._unsaved
+        self._keeps_unsaved = has_unsaved = unsaved.exists()
+        if not (name or has_unsaved):
             return None
         shipped = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK)
-        path = shipped if name.startswith(SHIPPED_MARK) else Path(name)
+        path = (shipped if name.startswith(SHIPPED_MARK) else Path(name)) if name else None
         try:
-            lesson = read_lesson(self.state, path)
+            lesson = read_lesson(self.state, unsaved if path is None or has_unsaved else path)
         except ExperimentFileError as error:
+            if has_unsaved:
+                unsaved.replace(unsaved.with_name(unsaved.name + ASIDE))
             self._preferences.lesson_name = ""
             return Failure.of(error)
         self._former = Former.kept(self.state, self._preferences)
-        self.lesson.restore(lesson, path, place)
+        self.lesson.restore(lesson, path, place, is_saved=not has_unsaved)
+        if has_unsaved:
+            self.done.emit(
+                f"Restored unsaved changes of the lesson “{lesson.title}”. Save it, or close it to discard them"
+            )
         if shows_scene and lesson.scenes:
             self.lesson.go_to(self.lesson.place)
         return None
 
-    def _keep_place(self) -> None:
-        """Records the open lesson for the next start; a lesson that was never saved is left out."""
+    def _keep(self) -> None:
+        """Records the open lesson and its scene for the next start, and unsaved changes in a file of their own."""
         path, name = self.lesson.path, ""
         if path is not None:
             name = f"{SHIPPED_MARK}{path.name}" if is_shipped(path) else str(path.absolute())
         self._preferences.lesson_name, self._preferences.lesson_place = name, self.lesson.place
+        try:
+            if self.lesson.lesson is not None and self.lesson.is_changed:
+                self._unsaved.parent.mkdir(parents=True, exist_ok=True)
+                write_lesson_file(self.lesson.lesson, self._unsaved, durable=False)
+                self._keeps_unsaved = True
+            elif self._keeps_unsaved:
+                self._unsaved.unlink(missing_ok=True)
+        except (AugenmerkError, OSError) as error:
+            logger.info("The changes of the lesson were not kept: %s", error)
 
     def close(self) -> None:
         """Closes the lesson after asking about unsaved changes, and restores the screen before it."""

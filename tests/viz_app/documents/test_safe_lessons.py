@@ -390,3 +390,43 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
             assert any(name.lower() in title.lower() for title in offered), f"{name} is in the menu alone"
     palette.close()
     window.lessons.lesson.mark_saved()
+
+
+def test_changes_are_kept_while_they_are_unsaved(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    lessons, kept = window.lessons, window.preferences.unsaved_lesson_path
+    window.documents.open(path)
+    settle(qtbot, window)
+    assert not kept.exists()
+    lessons.lesson.rename("Another title")
+    assert read_lesson_file(kept).title == "Another title"
+    lessons.save_to(path)
+    assert not kept.exists()
+    lessons.lesson.rename("A third title")
+    lessons.close()
+    question(window).button(QMessageBox.StandardButton.Discard).click()
+    assert not kept.exists(), "the user discarded the changes"
+
+
+def test_unsaved_changes_of_a_saved_lesson_are_back_at_the_next_start(
+    qtbot: QtBot, make_window: MakeWindow, window: MainWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    window.lessons.lesson.rename("Another title")
+    again = make_window()  # as after a crash: the first window has not been closed
+    assert again.lessons.restore(shows_scene=False) is None
+    lesson = again.lessons.lesson
+    assert (lesson.lesson and lesson.lesson.title, lesson.path, lesson.is_changed) == ("Another title", path, True)
+    assert read_lesson_file(path).title != "Another title", "the file is as saved"
+    for each in (window, again):
+        each.lessons.lesson.mark_saved()  # so that closing does not ask
+
+
+def test_a_damaged_file_of_unsaved_changes_is_reported_once_and_set_aside(window: MainWindow) -> None:
+    kept = window.preferences.unsaved_lesson_path
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("{", encoding="utf-8")
+    assert window.lessons.restore(shows_scene=False) is not None
+    assert not kept.exists()
+    assert kept.with_name(kept.name + ".unreadable").exists()
+    assert window.lessons.restore(shows_scene=False) is None
