@@ -76,8 +76,7 @@ class DrivenWindow(main_window.MainWindow):
     def _do_tell_lesson(self) -> None:
         lesson = self.lessons.lesson
         titles = ", ".join(scene.title for scene in lesson.scenes)
-        say(f"lesson {titles}; unsaved {self.lessons.has_unsaved_changes}; {self.lessons.bar.place.text()}")
-        say(f"notice {self.top_bar.status.text()}")
+        say(f"lesson {titles}; unsaved {self.lessons.has_unsaved_changes}; {self.lessons.bar.title.text()}")
 
     def _do_stuck(self) -> None:
         self.worker.submit(Request(StuckJob(), self, on_result=print))
