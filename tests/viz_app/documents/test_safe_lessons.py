@@ -422,6 +422,18 @@ def test_unsaved_changes_of_a_saved_lesson_are_back_at_the_next_start(
         each.lessons.lesson.mark_saved()  # so that closing does not ask
 
 
+def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    kept = window.preferences.unsaved_lesson_path
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text("of a start without a sentence", encoding="utf-8")
+    window.documents.open(path)
+    settle(qtbot, window)
+    window.lessons.lesson.rename("Another title")
+    assert read_lesson_file(kept).title == "Another title"
+    assert "of a start" in kept.with_name("earlier-unsaved-lesson.augenmerk").read_text(encoding="utf-8")
+    window.lessons.lesson.mark_saved()
+
+
 def test_a_damaged_file_of_unsaved_changes_is_reported_once_and_set_aside(window: MainWindow) -> None:
     kept = window.preferences.unsaved_lesson_path
     kept.parent.mkdir(parents=True, exist_ok=True)
