@@ -636,7 +636,7 @@ def test_what_is_no_command_is_told_with_what_was_meant(
         main(arguments)
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert f"{arguments[0]!r} is not a command. Commands: app, figure, charts, translate," in told
+    assert f"{arguments[0]!r} is not a command. Commands: app, figure, page, charts, translate," in told
     assert message in told
 
 
