@@ -24,6 +24,7 @@ BENCHMARKS = (
     "importance",
     "explaining",
     "start",
+    "running_page",
 )
 
 

@@ -1,0 +1,89 @@
+"""The page that runs the bundled model, in Chromium without a screen, against the seconds that it may take.
+
+Times include the drawing; each is that of the least disturbed turn. The slower computer has a fourth of the speed:
+Chromium throttles the main thread, and the time of the worker, which it does not throttle, counts four times. Needs the
+packages chromium and chromium-driver.
+"""
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.resources import bundled_model_path
+from augenmerk.viz_app.export.running_page import save_running_page
+from benchmarks.lag import lags
+from benchmarks.ratio import Ratio
+from tests.viz_app.export.browser import Browser, chromium
+
+SENTENCES = {
+    15: "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.",
+    33: "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster, während eine Frau mit einem "
+    "roten Hut und ein Hund auf der Straße vor einem Haus stehen.",
+}
+SECONDS, SECONDS_SLOW, SECONDS_TO_OPEN, SECONDS_OF_LAG = {15: 0.5, 33: 1.0}, {15: 1.0, 33: 2.5}, 3.0, 0.05
+TURNS, THROTTLING, TICK_MS = 7, 4, 4
+TRANSLATE = """
+const [text, tick, done] = arguments, page = document.documentElement, ticks = [];
+const timer = setInterval(() => ticks.push(performance.now() / 1000), tick);
+let began = 0;
+const wait = new MutationObserver(() => {
+  if (page.hasAttribute("aria-busy")) return;
+  wait.disconnect();
+  requestAnimationFrame(() => setTimeout(() => {
+    clearInterval(timer);
+    done({ seconds: (performance.now() - began) / 1000, ticks });
+  }));
+});
+setTimeout(() => {
+  wait.observe(page, { attributeFilter: ["aria-busy"] });
+  began = performance.now();
+  location.hash = `#text=${encodeURIComponent(text)}`;
+}, 100);
+"""
+
+
+def run() -> list[Ratio]:
+    """Allowed seconds per second of the page: opening, two sentences at two speeds, and the longest lag."""
+    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
+        raise SystemExit("This benchmark needs Chromium: install the packages chromium and chromium-driver.")
+    with tempfile.TemporaryDirectory() as folder, chromium(Path(folder, "profile")) as browser:
+        path, page = bundled_model_path(), Path(folder, "page.html")
+        save_running_page(load_checkpoint(path), path.stem, page)
+        browser.show_as(1440, 900)
+        found = [_ratio("opening", [_opened(browser, page) for _ in range(TURNS)], SECONDS_TO_OPEN)]
+        all_lags: list[float] = []
+        for length, text in SENTENCES.items():
+            seconds, lag = _translated(browser, text)
+            all_lags += lag
+            browser.devtools("Emulation.setCPUThrottlingRate", rate=THROTTLING)
+            throttled, _ = _translated(browser, text)
+            browser.devtools("Emulation.setCPUThrottlingRate", rate=1)
+            slow = [each + (THROTTLING - 1) * min(seconds) for each in throttled]
+            found.append(_ratio(f"{length} tokens", seconds, SECONDS[length]))
+            found.append(_ratio(f"{length} tokens, {THROTTLING} times slower", slow, SECONDS_SLOW[length]))
+    return [*found, _ratio("longest lag", all_lags, SECONDS_OF_LAG)]
+
+
+def _opened(browser: Browser, page: Path) -> float:
+    browser.command("/url", {"url": "about:blank"})
+    began = time.perf_counter()
+    browser.open(page)
+    return time.perf_counter() - began
+
+
+def _translated(browser: Browser, text: str) -> tuple[list[float], list[float]]:
+    """Seconds of each turn, and its longest lag. Between turns another sentence is shown, so nothing is reused."""
+    seconds, longest = [], []
+    for turn in range(TURNS + 1):
+        browser.command("/execute/async", {"script": TRANSLATE, "args": ["Zwei Hunde.", TICK_MS]})
+        answer = browser.command("/execute/async", {"script": TRANSLATE, "args": [text, TICK_MS]})
+        if turn:  # the first one warms up
+            seconds.append(answer["seconds"])
+            longest.append(max(lags(answer["ticks"], TICK_MS / 1000)))
+    return seconds, longest
+
+
+def _ratio(name: str, seconds: list[float], allowed: float) -> Ratio:
+    return Ratio(f"running page: {name} / {allowed} s allowed", min(seconds), allowed, 1.0, 1.0)
