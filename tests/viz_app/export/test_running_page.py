@@ -353,6 +353,38 @@ def states(browser: Browser) -> Iterator[str]:
     yield "a message"
 
 
+@pytest.mark.parametrize(("width", "height"), [DESK, (1920, 1080)])
+def test_the_large_map_is_wider_than_the_grid_and_both_are_in_sight(browser: Browser, width: int, height: int) -> None:
+    browser.show_as(width, height)
+    browser.script("return new Promise((done) => setTimeout(done, 200))")  # the map is drawn anew
+    boxes = browser.script(
+        "return ['grid', 'map', 'reading'].map((id) => document.getElementById(id).getBoundingClientRect().toJSON())"
+    )
+    grid, large, reading = boxes
+    assert grid["bottom"] <= height
+    assert large["bottom"] < reading["bottom"] <= height
+    assert large["width"] > 1.5 * grid["width"]
+    assert browser.script("return scrollY") == 0
+
+
+def test_a_head_chosen_on_a_phone_brings_the_large_map_into_sight(browser: Browser) -> None:
+    browser.show_as(*PHONE, is_phone=True)
+    browser.click('[aria-label="Cross-attention · layer 3 · head 8"]')
+    top, bottom = browser.script(
+        "const box = document.getElementById('map').getBoundingClientRect(); return [box.top, box.bottom]"
+    )
+    assert 0 <= top < bottom <= PHONE[1]
+
+
+def test_the_first_sentence_cannot_be_undone(browser: Browser) -> None:
+    assert browser.script("return document.getElementById('undo').disabled")
+    show(browser, "Ein Hund.")
+    browser.click("#undo")
+    browser.settle()
+    assert browser.script("return document.getElementById('text').value") == SENTENCE
+    assert browser.script("return document.getElementById('undo').disabled")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_scrolls_sideways_on_a_phone_and_texts_have_contrast(browser: Browser, theme: str) -> None:
     browser.show_as(*PHONE, is_phone=True, theme=theme)

@@ -5,6 +5,7 @@ import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
 
 const MAX_FACTOR = 2;
 const SLICE_MS = 12;
+const BELOW_MAP = 84; // pixels for the scale and the reading
 const isSame = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
 /** The small maps by kind and layer, each group with a button that switches it off. */
@@ -87,7 +88,10 @@ export class HeadGrid {
     const canvas = make("canvas", { "aria-hidden": true });
     const name = `${kind.title} · layer ${head.layer + 1} · head ${head.head + 1}`;
     const element = make("button", { type: "button", className: "head", title: name, "aria-label": name }, canvas);
-    element.addEventListener("click", () => this.laboratory.look({ head }));
+    element.addEventListener("click", () => {
+      this.laboratory.look({ head });
+      byId("map-title").scrollIntoView({ block: "nearest" }); // on a phone, the large map is above
+    });
     this.maps.push({ head, element, canvas });
     return element;
   }
@@ -245,7 +249,7 @@ export class LargeMap {
     if (!drawing) return;
     const pinned = laboratory.pinned ?? this.at;
     const marks = { ...drawing.marks, pinned };
-    const room = { width: canvas.parentElement.clientWidth, height: Math.max(320, window.innerHeight - 260) };
+    const room = { width: canvas.parentElement.clientWidth, height: this.roomBelow() };
     this.layout = drawMap(canvas, { ...drawing, marks }, table, room);
     const [least, most] = drawScale(byId("bar"), drawing, table);
     byId("least").textContent = least;
@@ -256,6 +260,14 @@ export class LargeMap {
       : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";
     if (byId("reading").textContent !== text) byId("reading").textContent = text;
     this.showTools();
+  }
+
+  /** The height for the map that leaves the scale and the reading in sight, or half the window if that is more. */
+  roomBelow() {
+    const panel = this.canvas.closest(".panel");
+    const topOf = (element) => element.getBoundingClientRect().top;
+    const top = topOf(panel.parentElement) + window.scrollY + topOf(this.canvas) - topOf(panel); // the panel may be stuck
+    return Math.max(window.innerHeight / 2, window.innerHeight - top - BELOW_MAP);
   }
 
   /** The buttons for the row of the pinned cell. */

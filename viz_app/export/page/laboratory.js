@@ -57,7 +57,8 @@ export class Laboratory extends EventTarget {
 
   /** Computes an experiment, which can be undone. @param {Experiment} experiment */
   show(experiment) {
-    this.history.push(experiment);
+    if (this.result) this.history.push(experiment);
+    else this.history = new History(experiment); // nothing is there to return to
     return this.compute();
   }
 
