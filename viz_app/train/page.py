@@ -1,5 +1,6 @@
 """The Train page: configure a run, start it in a thread, follow it, stop it, resume it, try the model."""
 
+import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ STACKED = 600
 HEIGHTS_STACKED = 300, 420
 """The least of the run, which scrolls, and of the charts."""
 INTRO_PX = 600  # lines of about 80 characters
+SPEEDS_AFTER_MS = 1_000
+"""The page is in sight for so long before the speed of the machine is measured, which takes seconds of a core."""
 
 
 class TrainPage(QWidget):
@@ -81,7 +84,7 @@ class TrainPage(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._intro)
         self._device_worker = InferenceWorker(parent=self)
-        self._seeks_devices = True
+        self._seeks_devices, self._machine = True, ""
         self._lay_out()
         self._connect()
         self._on_form_changed()
@@ -168,14 +171,22 @@ class TrainPage(QWidget):
     def _on_devices(self, labels: dict[str, str]) -> None:
         self.form.set_devices(labels)
         self.panel.set_devices(labels)
-        if self.controller.is_running:  # the speed of a busy device would be measured
-            self._device_worker.close()
-        else:
+        self._device_worker.close()
+        self._machine = f"{platform.node()} {sorted(labels.items())}"
+        speeds = run_settings.load_speeds(self._settings, self._machine)
+        self.form.set_speeds(speeds)
+        if not speeds:
+            QTimer.singleShot(SPEEDS_AFTER_MS, self, self._measure_speeds)
+
+    def _measure_speeds(self) -> None:
+        if self.isVisible() and not self.controller.is_running:  # the speed of a busy device would be measured
+            self._device_worker = InferenceWorker(parent=self)
             self._device_worker.submit(Request(SpeedsJob(), self, self._on_speeds))
 
     def _on_speeds(self, speeds: dict[str, Speed]) -> None:
         self._device_worker.close()
-        if not self.controller.is_running:
+        if speeds and not self.controller.is_running:
+            run_settings.save_speeds(self._settings, self._machine, speeds)
             self.form.set_speeds(speeds)
 
     def _on_run_changed(self, run: Run) -> None:

@@ -289,6 +289,16 @@ def test_each_preset_states_its_duration_on_this_machine(make_page: MakePage, qt
     assert menu.actions_by_name["copy-task-small"].text().endswith("30 seconds"), "that of the preset"
 
 
+def test_a_later_start_knows_the_speed_of_the_machine(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = make_page(ScriptedTraining())
+    qtbot.waitUntil(lambda: page.form.duration != "")
+    monkeypatch.setattr("augenmerk.viz_app.train.page.SPEEDS_AFTER_MS", 1_000_000)
+    later = make_page(ScriptedTraining())
+    qtbot.waitUntil(lambda: later.form.duration != "")
+
+
 def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(
     make_page: MakePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

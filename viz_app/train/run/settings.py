@@ -1,13 +1,15 @@
 """The values of the form and the unfinished run, saved from one session to the next, as text."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from augenmerk.core.config import PRESETS, RunConfig
 from augenmerk.core.config.run_config import dotted_settings
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.training.duration import Speed
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.train.run.choices import DATA_KINDS, RunChoices
 
@@ -102,6 +104,23 @@ def load_source(settings: "QSettings", folder: Path) -> str | Path | None:
     """The data source of the run in `folder`; None if it is not known."""
     source = _load_texts(settings, "sources").get(str(folder))
     return source if source in ("multi30k", "copy", None) else Path(source)
+
+
+def save_speeds(settings: "QSettings", machine: str, speeds: Mapping[str, Speed]) -> None:
+    """Saves the measured speeds of the devices of this machine."""
+    values = {name: astuple(speed) for name, speed in speeds.items()}
+    settings.setValue(_PREFIX + "speeds", json.dumps({"machine": machine, "speeds": values}))
+
+
+def load_speeds(settings: "QSettings", machine: str) -> dict[str, Speed]:
+    """The speeds measured on this machine, by name of the device; none if there are none."""
+    try:
+        values = json.loads(str(settings.value(_PREFIX + "speeds", "") or "{}"))
+        if values.get("machine") != machine:
+            return {}
+        return {name: Speed(float(layer), float(flop)) for name, (layer, flop) in values["speeds"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
 
 
 def _load_texts(settings: "QSettings", key: str) -> dict[str, str]:

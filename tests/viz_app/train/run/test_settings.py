@@ -5,6 +5,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from augenmerk.core.config import preset
+from augenmerk.core.training.duration import Speed
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run.choices import RunChoices
@@ -72,3 +73,16 @@ def test_forgotten_run_is_not_found(settings: QSettings, tmp_path: Path) -> None
 def test_damaged_note_of_a_run_is_ignored(settings: QSettings, text: str) -> None:
     settings.setValue("train/unfinished", text)
     assert run_settings.load_unfinished(settings) is None
+
+
+def test_speeds_are_those_of_the_machine_that_was_measured(settings: QSettings) -> None:
+    speeds = {"cpu": Speed(0.001, 1 / 50e9), "auto": Speed(0.0, 1 / 9e12)}
+    run_settings.save_speeds(settings, "desk", speeds)
+    assert run_settings.load_speeds(settings, "desk") == speeds
+    assert run_settings.load_speeds(settings, "another desk") == {}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"machine": "desk"}', '{"machine": "desk", "speeds": {"cpu": [1]}}'])
+def test_damaged_speeds_are_measured_again(settings: QSettings, text: str) -> None:
+    settings.setValue("train/speeds", text)
+    assert run_settings.load_speeds(settings, "desk") == {}
