@@ -21,7 +21,7 @@
  * @property {Band[]} [forced]
  *
  * @typedef {Object} Drawing One map as drawn.
- * @property {ArrayLike<number>} values row after row; NaN: a cell without a value, which is hatched
+ * @property {Float32Array | number[]} values row after row; NaN: a cell without a value, which is hatched
  * @property {string[]} rowLabels
  * @property {string[]} columnLabels
  * @property {string} rowsAre the meaning of a row
@@ -106,6 +106,7 @@ export function reading(drawing, [row, column]) {
 /** The marks as shapes in pixels from the first cell: as `mark_shapes`. @returns {Shape[]} */
 export function markShapes(found, cellWidth, cellHeight, width, height, scale) {
   const marks = Object.assign({}, NO_MARKS, found);
+  /** @returns {[number, number, number, number]} */
   const along = ({ index, isRow }, distance, size) =>
     isRow
       ? [distance > 0 ? width + distance : distance, index * cellHeight + 1, size, Math.max(cellHeight - 2, 1)]
@@ -373,7 +374,13 @@ export function drawScale(canvas, drawing, table) {
   return scaleEnds(drawing.top, drawing.isSigned);
 }
 
-/** Row and column of the cell at a place of the window, or null. @param {Layout} layout @param {Drawing} drawing */
+/**
+ * Row and column of the cell at a place of the window, or null.
+ *
+ * @param {Layout} layout
+ * @param {Drawing} drawing
+ * @returns {[number, number] | null}
+ */
 export function cellAt(canvas, layout, drawing, clientX, clientY) {
   const area = canvas.getBoundingClientRect();
   const column = Math.floor((clientX - area.left - layout.left) / layout.cellWidth);

@@ -34,6 +34,7 @@ export class HeadGrid {
       while (left.length && performance.now() < end) {
         const { head, canvas } = left.shift();
         const drawing = laboratory.drawing(head);
+        /** @type {[string, null, null] | null} */
         const pointed = style && isSame(head, laboratory.head) ? [style, null, null] : null;
         drawing.marks = { ...drawing.marks, pinned: null, pointed, isDimmed: style === "dim" && !pointed };
         drawSmallMap(canvas, drawing, table);

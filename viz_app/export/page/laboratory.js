@@ -164,7 +164,11 @@ export class Laboratory extends EventTarget {
     };
   }
 
-  /** The pointer on the large map: style, row and column; null if it points elsewhere. */
+  /**
+   * The pointer on the large map: style, row and column; null if it points elsewhere.
+   *
+   * @returns {[string, number, number | null] | null}
+   */
   get pointed() {
     const [target, style] = this.pointer ?? [];
     if (!this.pinned || (target !== "cell" && target !== "row")) return null;

@@ -34,6 +34,7 @@ export class RecordedScene {
     this.tables = tables;
     const data = (this.data = JSON.parse(this.part("data").textContent));
     this.blocks = data.blocks.map(unpack);
+    /** @type {{kind: number, layer: number, head: number, mode: string, scale: "one" | "kind" | "layer" | "head"}} */
     this.chosen = {
       kind: Math.max(
         0,
