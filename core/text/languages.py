@@ -71,10 +71,11 @@ COMMON_WORDS = {
     im ist mit nach nicht sein sich sie sind und vom von vor wie wir zu zum zur zwei über""",
     "en": """a and are at by can for from has have he his how i into is it its my near not of on or our she that the
     their them there they this three to two up we what where which while who with you your""",
-    "fr": """a au aux avec ce cette dans de deux elle elles en est et il ils je la le les mais ne nous on ont ou où par
+    "fr": """a au aux avec ce cette dans deux elle elles est et il ils je la le les mais ne nous on ont ou où par
     pas plus pour qu'il qui sa se ses son sont sur tu un une vous à été être""",
 }
-"""Frequent words of each language. Only “a” and “on” stand in two lists, so that they decide nothing between these."""
+"""Frequent words of each language. Only “a” and “on” stand in two lists, so that they decide nothing between these;
+“de” and “en” are missing in French, as Dutch and Spanish have them, too."""
 
 
 FUNCTION_WORDS = {

@@ -460,6 +460,7 @@ def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot)
 
 
 KEYS_OF_LISTS = {
+    "viz_app/learn/chapter_view.py": "Enter on a button of a chapter",
     "viz_app/views/examples_menu.py": "arrows in a list that is open",
     "viz_app/widgets/buttons.py": "arrows on a button that has a menu",
     "viz_app/widgets/commands.py": "arrows and Enter in the list of commands",
