@@ -1,14 +1,15 @@
 """The page that runs the bundled model, in Chromium without a screen, against the seconds that it may take.
 
-Times include the drawing; each is that of the least disturbed turn. The slower computer has a fourth of the speed:
-Chromium throttles the main thread, and the time of the worker, which it does not throttle, counts four times. Needs the
-packages chromium and chromium-driver.
+The page measures itself, from the request to the painted result; each time is that of the least disturbed turn. The
+slower computer has a fourth of the speed: Chromium throttles the main thread, and the seconds of the worker, which it
+does not throttle, count four times. Needs the packages chromium and chromium-driver.
 """
 
 import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.resources import bundled_model_path
@@ -27,13 +28,20 @@ TURNS, THROTTLING, TICK_MS = 7, 4, 4
 TRANSLATE = """
 const [text, tick, done] = arguments, page = document.documentElement, ticks = [];
 const timer = setInterval(() => ticks.push(performance.now() / 1000), tick);
-let began = 0;
+let began = 0, worker = 0;
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (...values) {
+  const sent = performance.now(), measure = () => (worker += (performance.now() - sent) / 1000);
+  this.addEventListener("message", measure, { capture: true, once: true });
+  return post.apply(this, values);
+};
 const wait = new MutationObserver(() => {
   if (page.hasAttribute("aria-busy")) return;
   wait.disconnect();
   requestAnimationFrame(() => setTimeout(() => {
     clearInterval(timer);
-    done({ seconds: (performance.now() - began) / 1000, ticks });
+    Worker.prototype.postMessage = post;
+    done({ seconds: (performance.now() - began) / 1000, worker, ticks });
   }));
 });
 setTimeout(() => {
@@ -55,14 +63,15 @@ def run() -> list[Ratio]:
         found = [_ratio("opening", [_opened(browser, page) for _ in range(TURNS)], SECONDS_TO_OPEN)]
         all_lags: list[float] = []
         for length, text in SENTENCES.items():
-            seconds, lag = _translated(browser, text)
-            all_lags += lag
+            turns = _translated(browser, text)
             browser.devtools("Emulation.setCPUThrottlingRate", rate=THROTTLING)
-            throttled, _ = _translated(browser, text)
+            throttled = _translated(browser, text)
             browser.devtools("Emulation.setCPUThrottlingRate", rate=1)
-            slow = [each + (THROTTLING - 1) * min(seconds) for each in throttled]
-            found.append(_ratio(f"{length} tokens", seconds, SECONDS[length]))
+            of_worker = min(turn["worker"] for turn in turns)
+            slow = [turn["seconds"] + (THROTTLING - 1) * of_worker for turn in throttled]
+            found.append(_ratio(f"{length} tokens", [turn["seconds"] for turn in turns], SECONDS[length]))
             found.append(_ratio(f"{length} tokens, {THROTTLING} times slower", slow, SECONDS_SLOW[length]))
+            all_lags += [max(lags(turn["ticks"], TICK_MS / 1000)) for turn in turns]
     return [*found, _ratio("longest lag", all_lags, SECONDS_OF_LAG)]
 
 
@@ -73,16 +82,13 @@ def _opened(browser: Browser, page: Path) -> float:
     return time.perf_counter() - began
 
 
-def _translated(browser: Browser, text: str) -> tuple[list[float], list[float]]:
-    """Seconds of each turn, and its longest lag. Between turns another sentence is shown, so nothing is reused."""
-    seconds, longest = [], []
-    for turn in range(TURNS + 1):
+def _translated(browser: Browser, text: str) -> list[dict[str, Any]]:
+    """The answer of each turn. Between turns another sentence is shown, so nothing is reused."""
+    turns = []
+    for _ in range(TURNS + 1):
         browser.command("/execute/async", {"script": TRANSLATE, "args": ["Zwei Hunde.", TICK_MS]})
-        answer = browser.command("/execute/async", {"script": TRANSLATE, "args": [text, TICK_MS]})
-        if turn:  # the first one warms up
-            seconds.append(answer["seconds"])
-            longest.append(max(lags(answer["ticks"], TICK_MS / 1000)))
-    return seconds, longest
+        turns.append(browser.command("/execute/async", {"script": TRANSLATE, "args": [text, TICK_MS]}))
+    return turns[1:]  # the first one warms up
 
 
 def _ratio(name: str, seconds: list[float], allowed: float) -> Ratio:

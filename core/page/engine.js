@@ -36,7 +36,8 @@ export function partName(kindOrSide, layer, head = null) {
 }
 
 /**
- * x · Wᵀ + b with the rows [first, first + M) of W. Four rows of x share each pass over W, which is read from memory.
+ * x · Wᵀ + b with the rows [first, first + M) of W. Tiles of 4 rows of W and 2 rows of x: each number that is read enters
+ * several sums, and no addition waits for the previous one. At the edge, a row of W is computed more than once.
  *
  * @param {Float32Array} x [n, N]
  * @param {number} n
@@ -49,52 +50,75 @@ export function partName(kindOrSide, layer, head = null) {
  */
 function linear(x, n, W, b, N, M, first = 0) {
   const y = new Float32Array(n * M);
-  let r = 0;
-  for (; r + 4 <= n; r += 4) {
-    const x0 = r * N;
-    const x1 = x0 + N;
-    const x2 = x1 + N;
-    const x3 = x2 + N;
-    for (let m = 0; m < M; m++) {
-      const bias = b ? b[first + m] : 0;
-      let w = (first + m) * N;
-      let s0 = bias;
-      let s1 = bias;
-      let s2 = bias;
-      let s3 = bias;
-      for (let k = 0; k < N; k++, w++) {
-        const v = W[w];
-        s0 += v * x[x0 + k];
-        s1 += v * x[x1 + k];
-        s2 += v * x[x2 + k];
-        s3 += v * x[x3 + k];
+  const wide = new Float64Array(x); // converted once, not in each product
+  for (let m0 = 0; m0 < M; m0 += 4) {
+    const m1 = Math.min(m0 + 1, M - 1);
+    const m2 = Math.min(m0 + 2, M - 1);
+    const m3 = Math.min(m0 + 3, M - 1);
+    const w0 = (first + m0) * N;
+    const w1 = (first + m1) * N;
+    const w2 = (first + m2) * N;
+    const w3 = (first + m3) * N;
+    const b0 = b ? b[first + m0] : 0;
+    const b1 = b ? b[first + m1] : 0;
+    const b2 = b ? b[first + m2] : 0;
+    const b3 = b ? b[first + m3] : 0;
+    let r = 0;
+    for (; r + 2 <= n; r += 2) {
+      const x0 = r * N;
+      const x1 = x0 + N;
+      let s0 = b0;
+      let s1 = b1;
+      let s2 = b2;
+      let s3 = b3;
+      let t0 = b0;
+      let t1 = b1;
+      let t2 = b2;
+      let t3 = b3;
+      for (let k = 0; k < N; k++) {
+        const u = wide[x0 + k];
+        const v = wide[x1 + k];
+        const c0 = W[w0 + k];
+        const c1 = W[w1 + k];
+        const c2 = W[w2 + k];
+        const c3 = W[w3 + k];
+        s0 += u * c0;
+        s1 += u * c1;
+        s2 += u * c2;
+        s3 += u * c3;
+        t0 += v * c0;
+        t1 += v * c1;
+        t2 += v * c2;
+        t3 += v * c3;
       }
-      y[r * M + m] = s0;
-      y[(r + 1) * M + m] = s1;
-      y[(r + 2) * M + m] = s2;
-      y[(r + 3) * M + m] = s3;
+      const y0 = r * M;
+      const y1 = (r + 1) * M;
+      y[y0 + m0] = s0;
+      y[y0 + m1] = s1;
+      y[y0 + m2] = s2;
+      y[y0 + m3] = s3;
+      y[y1 + m0] = t0;
+      y[y1 + m1] = t1;
+      y[y1 + m2] = t2;
+      y[y1 + m3] = t3;
     }
-  }
-  for (; r < n; r++) {
+    if (r === n) continue;
     const x0 = r * N;
-    const whole = N - (N % 4);
-    for (let m = 0; m < M; m++) {
-      const w = (first + m) * N;
-      let s0 = b ? b[first + m] : 0;
-      let s1 = 0;
-      let s2 = 0;
-      let s3 = 0;
-      let k = 0;
-      for (; k < whole; k += 4) {
-        // four sums, as each addition waits for the previous one
-        s0 += W[w + k] * x[x0 + k];
-        s1 += W[w + k + 1] * x[x0 + k + 1];
-        s2 += W[w + k + 2] * x[x0 + k + 2];
-        s3 += W[w + k + 3] * x[x0 + k + 3];
-      }
-      for (; k < N; k++) s0 += W[w + k] * x[x0 + k];
-      y[r * M + m] = s0 + s1 + s2 + s3;
+    let s0 = b0;
+    let s1 = b1;
+    let s2 = b2;
+    let s3 = b3;
+    for (let k = 0; k < N; k++) {
+      const u = wide[x0 + k];
+      s0 += u * W[w0 + k];
+      s1 += u * W[w1 + k];
+      s2 += u * W[w2 + k];
+      s3 += u * W[w3 + k];
     }
+    y[r * M + m0] = s0;
+    y[r * M + m1] = s1;
+    y[r * M + m2] = s2;
+    y[r * M + m3] = s3;
   }
   return y;
 }
