@@ -24,7 +24,7 @@ from typing import BinaryIO
 import platformdirs
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QPushButton
 
 from augenmerk.core import __version__
 from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
@@ -248,8 +248,8 @@ class CrashNotice(QFrame):
 
     done = Signal(str)
 
-    def __init__(self, reports: Sequence[CrashReport], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, reports: Sequence[CrashReport]) -> None:
+        super().__init__()
         set_role(self, "panel")
         self._reports = tuple(reports)
         self.dialog: QDialog | None = None

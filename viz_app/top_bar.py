@@ -20,8 +20,8 @@ MAX_FOLDER_LENGTH = 48
 class ModelButton(MenuButton):
     """Shows the name of a model."""
 
-    def __init__(self, loader: ModelLoader, parent: QWidget | None = None) -> None:
-        super().__init__("", "Open another model", parent)
+    def __init__(self, loader: ModelLoader) -> None:
+        super().__init__("", "Open another model")
         self._loader = loader
         self._name, self._device, self._is_brief = "", "", False
         self._menu = QMenu(self)
@@ -104,8 +104,8 @@ class TopBar(QWidget):
         menu_button: opens the menu of the window.
     """
 
-    def __init__(self, loader: ModelLoader, pages: Sequence[BoundCommand], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, loader: ModelLoader, pages: Sequence[BoundCommand]) -> None:
+        super().__init__()
         self.tabs = [self._tab(page) for page in pages]
         self.status, self.device = ElidingLabel("accent"), ElidingLabel("muted")
         self._status_text = ""

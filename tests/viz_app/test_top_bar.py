@@ -41,7 +41,8 @@ def host(qtbot: QtBot, theme: Theme) -> QWidget:
 @pytest.fixture
 def bar(host: QWidget, preferences: Preferences) -> TopBar:
     loader = ModelLoader(InferenceWorker(FakeTranslator), preferences, host)
-    made = TopBar(loader, [command.on(None) for command in PAGE_COMMANDS], host)
+    made = TopBar(loader, [command.on(None) for command in PAGE_COMMANDS])
+    made.setParent(host)
     made.show_model(MODEL, DEVICE)
     host.show()
     return made

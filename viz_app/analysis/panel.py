@@ -48,10 +48,8 @@ class AnalysisPanel(QFrame):
 
     opened, closed = Signal(), Signal()
 
-    def __init__(
-        self, context: AnalysisContext, tabs: tuple[type[AnalysisTab], ...] = TABS, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, context: AnalysisContext, tabs: tuple[type[AnalysisTab], ...] = TABS) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self._preferences = context.preferences
         self._context, self._classes, self._index = context, tabs, 0

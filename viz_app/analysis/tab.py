@@ -61,9 +61,9 @@ class AnalysisTab(LivePanel):
     meaning: ClassVar[str]
     search_words: ClassVar[str] = ""
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
+    def __init__(self, context: AnalysisContext) -> None:
         self.explanation = label("small", self.meaning, wraps=True)
-        super().__init__(context.state, context.controller, self.explanation, parent)
+        super().__init__(context.state, context.controller, self.explanation)
         self.context, self.preferences = context, context.preferences
         self.job_bar: JobBar | None = None
         self.setProperty("role", "analysis")

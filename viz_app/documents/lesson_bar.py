@@ -59,8 +59,8 @@ class LessonBar(QFrame):
 
     arrows_changed = Signal()
 
-    def __init__(self, lesson: OpenLesson, shown_answer: SceneAnswer, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, lesson: OpenLesson, shown_answer: SceneAnswer) -> None:
+        super().__init__()
         set_role(self, "panel")
         self._lesson, self._shown_answer = lesson, shown_answer
         self._arrow_keys: list[QShortcut] = []

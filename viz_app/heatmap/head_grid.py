@@ -405,8 +405,8 @@ class HeadGrid(QWidget):
     menu_requested = Signal(object, QPoint)
     can_switch = True
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self.state = state
         self._theme = current_theme()
         self._painter: GridPainter | None = None
@@ -614,8 +614,8 @@ def tip_of_groups(groups: Sequence[HeadGroup], kind: MapKind | None, is_folded: 
 class HeadGridArea(VerticalScrollArea):
     """Scrolls the grid when it has more layers than fit, and keeps the chosen head in sight."""
 
-    def __init__(self, grid: HeadGrid, parent: QWidget | None = None) -> None:
-        super().__init__(grid, parent)
+    def __init__(self, grid: HeadGrid) -> None:
+        super().__init__(grid)
         self._grid = grid
         self.verticalScrollBar().valueChanged.connect(grid.update)
         state = grid.state

@@ -63,8 +63,8 @@ class LargeMap(QWidget):
 
     picture: ClassVar[Picture]
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self._state = state
         self._theme = current_theme()
         self._view: MapView | None = None
@@ -767,8 +767,8 @@ class Heatmap(LargeMap):
 
     picture = "heatmap"
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(state, parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__(state)
         self._is_presented = False
         self._painter: HeatmapPainter | None = None
         self._kept = Cache(NUM_KEPT)

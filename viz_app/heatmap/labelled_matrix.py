@@ -414,8 +414,8 @@ class LabelledMatrix(QWidget):
     clicked = Signal(object)
     label_clicked = Signal(object)
 
-    def __init__(self, name: str, style: MatrixStyle, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, style: MatrixStyle) -> None:
+        super().__init__()
         self._style = style
         self.matrices: tuple[Matrix, ...] = ()
         self.top = 1.0

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
@@ -214,8 +213,8 @@ class LinesView(LargeMap):
 
     picture = "lines"
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(state, parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__(state)
         self._painter: LinesPainter | None = None
         self.setAccessibleName("Attention of the chosen head, as lines")
         self.setToolTip(

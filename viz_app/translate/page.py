@@ -54,14 +54,8 @@ class TranslatePage(QWidget):
 
     failed = Signal(object)
 
-    def __init__(
-        self,
-        controller: ExperimentController,
-        analysis: QWidget,
-        preferences: Preferences,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, controller: ExperimentController, analysis: QWidget, preferences: Preferences) -> None:
+        super().__init__()
         self._preferences = preferences
         self.controller, self.analysis = controller, analysis
         self.state = controller.state
@@ -315,15 +309,8 @@ class Arrangement(QSplitter):
         buttons: both, one of them shown: closing tabs that replaced the heads restores the heads.
     """
 
-    def __init__(
-        self,
-        heads: QWidget,
-        head: QWidget,
-        analysis: QWidget,
-        preferences: Preferences,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self, heads: QWidget, head: QWidget, analysis: QWidget, preferences: Preferences) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
         self._preferences = preferences
         self._heads, self._head = heads, head
         self._sizes_beside: tuple[list[int], list[int]] = ([], [])

@@ -117,7 +117,7 @@ TIP = "Click a word to give it all the weight, or its bar to set a share; the re
 class Popup(QFrame):
     """A small window that closes with a click next to it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setProperty("role", "card")
@@ -305,10 +305,8 @@ class NumberSlider(QWidget):
 
     chosen = Signal(float)
 
-    def __init__(
-        self, name: str, number: float, limits: tuple[float, float], scale: Scale, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, number: float, limits: tuple[float, float], scale: Scale) -> None:
+        super().__init__()
         self._scale = scale
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setProperty("role", "film")

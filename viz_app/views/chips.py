@@ -60,8 +60,8 @@ class WordChips(QWidget):
     (the copy task) comes first, pale and named as given; its tool tip gives the reason.
     """
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self._state = state
         self._chips: list[tuple[Word, QRect]] = []
         self._start: QRect | None = None
@@ -286,9 +286,9 @@ MAX_LINES = 4
 class ChipsArea(ContentHeightScrollArea):
     """Holds the chips."""
 
-    def __init__(self, chips: WordChips, parent: QWidget | None = None) -> None:
+    def __init__(self, chips: WordChips) -> None:
         self._max_lines = MAX_LINES
-        super().__init__(chips, lambda: self._max_lines * chips.line_height, parent)
+        super().__init__(chips, lambda: self._max_lines * chips.line_height)
 
     def set_max_lines(self, max_lines: int) -> None:
         """Shows no more lines at once; the others scroll."""
@@ -445,11 +445,9 @@ class InterventionChips(QWidget):
         undo_button, redo_button, reset_button: for undo, redo, and resetting all changes.
     """
 
-    def __init__(
-        self, state: ExperimentState, parent: QWidget | None = None, *, undo: Callable[[], None] | None = None
-    ) -> None:
+    def __init__(self, state: ExperimentState, *, undo: Callable[[], None] | None = None) -> None:
         """`undo`: the action of the button; None for the state's own, which ignores text being typed."""
-        super().__init__(parent)
+        super().__init__()
         self._state = state
         self.hint = label("small", wraps=True)
         self.hint.setText(HINT)
@@ -573,8 +571,8 @@ def change_texts(state: ExperimentState) -> list[str]:
 class ChangeLabels(QWidget):
     """The changes of an experiment as the chips name them, for an audience: nothing removes them."""
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self._state, self._labels = state, list[QLabel]()
         self._flow = FlowLayout(CHIP_SPACING, self)
         state.experiment_changed.connect(self.rebuild)
@@ -656,8 +654,8 @@ class ShownMapsSwitch(QWidget):
         buttons: by the maps that they show.
     """
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self._state = state
         self.setAccessibleName("Which maps are shown")
         self.buttons: dict[ShownMaps, QToolButton] = {}

@@ -105,8 +105,8 @@ class ExamplesMenu(MenuButton):
 
     explained = Signal(str)
 
-    def __init__(self, state: ExperimentState, field: SentenceInput, parent: QWidget | None = None) -> None:
-        super().__init__("Examples ▾", "Choose an example", parent)
+    def __init__(self, state: ExperimentState, field: SentenceInput) -> None:
+        super().__init__("Examples ▾", "Choose an example")
         self._state, self._field = state, field
         self._sentences: tuple[str, ...] = ()
         self._is_bundled: bool | None = None

@@ -112,13 +112,8 @@ class HeadPanel(QFrame):
         cell_menu: the context menu that was opened last, or None.
     """
 
-    def __init__(
-        self,
-        state: ExperimentState,
-        controller: ExperimentController,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState, controller: ExperimentController) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self._state = state
         self.heatmap = Heatmap(state)
@@ -427,8 +422,8 @@ class TokenControls(QWidget):
         menu_button: opens a menu of the same choices; `actions_by_name` are its entries.
     """
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self._state = state
         self.read_button = QRadioButton("token read")
         self.predicted_button = QRadioButton("token predicted")
@@ -488,8 +483,8 @@ class SizeControls(QWidget):
         threshold: of the lines, in percent of the last colour's weight.
     """
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self._state = state
         self.zoom_out = flat_button("−", "Smaller cells (Ctrl + mouse wheel)")
         self.zoom_fit = flat_button("Fit", "Fit the whole map")
@@ -549,8 +544,8 @@ class PickLine(QWidget):
         row: the words, these buttons, and widgets that a panel adds.
     """
 
-    def __init__(self, state: ExperimentState, explanation: WeightExplanation, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState, explanation: WeightExplanation) -> None:
+        super().__init__()
         self._state, self._explanation = state, explanation
         self.label = ElidingLabel("small", CELLS_HINT, elide=Qt.TextElideMode.ElideMiddle)
         self.clear_button = flat_button("Clear", "Unpin the cell and clear picked tokens (Esc)")
@@ -843,8 +838,8 @@ class ProductBars(QWidget):
         reached: the bar that a key reached; None without keyboard focus.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._view: QueryKeyView | None = None
         self.reached: int | None = None
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -46,8 +46,8 @@ class HeadsPanel(QFrame):
         menu: the context menu that was opened last, or None.
     """
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self._state = state
         self._offered: tuple[Translation | None, Role | None, SampleRoles | None] = None, None, None

@@ -48,8 +48,8 @@ class LensTable(QWidget):
 
     step_chosen = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._lens: LogitLens | None = None
         self._step = 0
         self._frame: MatrixCell | None = None

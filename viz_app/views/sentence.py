@@ -80,8 +80,8 @@ class SentencePanel(QFrame):
 
     escape_pressed = Signal()
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self._state = state
         self.input = SentenceInput()
@@ -493,8 +493,8 @@ class Facts(QLabel):
         is_busy: whether it reports a long translation.
     """
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
         self.setProperty("role", "small")
         self.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
@@ -583,8 +583,8 @@ class TargetMenu(ChoiceMenu):
     The sentence begins with the language's code, which is saved, undone and passed on like any other word.
     """
 
-    def __init__(self, state: ExperimentState, field: SentenceInput, parent: QWidget | None = None) -> None:
-        super().__init__("Target language", {}, "into: ", parent)
+    def __init__(self, state: ExperimentState, field: SentenceInput) -> None:
+        super().__init__("Target language", {}, "into: ")
         self._state, self._field = state, field
         self.chosen.connect(lambda code: field.set_text(with_code(field.text, code)))
         self.hide()
@@ -686,8 +686,8 @@ class CoverageNotice(QWidget):
             also hidden with a hint.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.label = ElidingLabel("warm")
         self.label.setProperty("terms", "training data")
         self.button = MenuButton("Open a bigger model…", "Open a model trained on more or other text")

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip
 
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span, limited
 from augenmerk.viz_app.theme import current_theme, is_theme_change, set_role
@@ -172,8 +172,8 @@ class SentenceInput(QPlainTextEdit):
     redo_requested = Signal()
     shortened = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(DEBOUNCE_MS)
@@ -330,8 +330,8 @@ class TargetLine(SentenceInput):
     edit_wanted = Signal()
     _emphasized: tuple[str, ...] = ()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName("Translation")
         self.set_editable(False)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from augenmerk.core.analysis.parts import Component, Origin, WordParts, name_in_stack
 from augenmerk.core.model.heads import Head, Network
@@ -72,8 +72,8 @@ class PartBars(BarList):
 
     reached = Signal(QPoint)
 
-    def __init__(self, state: ExperimentState, num_shown: int = NUM_SHOWN, parent: QWidget | None = None) -> None:
-        super().__init__("Parts of the word's lead", BARS_TIP, is_signed=True, parent=parent)
+    def __init__(self, state: ExperimentState, num_shown: int = NUM_SHOWN) -> None:
+        super().__init__("Parts of the word's lead", BARS_TIP, is_signed=True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.num_shown = num_shown
         self._state = state

@@ -75,11 +75,9 @@ class BarList(QWidget):
     bar_clicked = Signal(int, float)
     menu_requested = Signal(int, QPoint)
 
-    def __init__(
-        self, name: str, tip: str, *, rest: str = "border", is_signed: bool = False, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, name: str, tip: str, *, rest: str = "border", is_signed: bool = False) -> None:
         """`rest`: the colour, by its name in the palette, of the empty part of a bar; of the zero line if signed."""
-        super().__init__(parent)
+        super().__init__()
         self._tip, self._rest, self._is_signed = tip, rest, is_signed
         self.bars: tuple[Bar, ...] = ()
         self._range = 0.0, 1.0
@@ -257,8 +255,8 @@ def _said(bar: Bar) -> str:
 class ProgressLine(QProgressBar):
     """A thin bar that shows a fraction, or a moving segment if the amount of work is unknown."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setTextVisible(False)
         self.setAccessibleName("progress")
         scales(self.setFixedHeight, 6)

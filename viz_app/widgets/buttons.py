@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCursor, QKeyEvent
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton
 
 ARROW_KEYS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
@@ -13,8 +13,8 @@ ARROW_KEYS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 class MenuButton(QToolButton):
     """Opens its menu at once when it is pressed, and no longer looks hovered after the menu closes."""
 
-    def __init__(self, text: str, tip: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str, tip: str) -> None:
+        super().__init__()
         self.setText(text)
         self.setToolTip(tip)
         self.setProperty("role", "flat")
@@ -52,15 +52,9 @@ class ChoiceMenu(MenuButton):
     chosen = Signal(str)
 
     def __init__(
-        self,
-        tip: str,
-        entries: Mapping[str, tuple[str, str]],
-        prefix: str = "",
-        parent: QWidget | None = None,
-        *,
-        has_arrow_keys: bool = False,
+        self, tip: str, entries: Mapping[str, tuple[str, str]], prefix: str = "", *, has_arrow_keys: bool = False
     ) -> None:
-        super().__init__("", tip, parent)
+        super().__init__("", tip)
         self._prefix, self._has_arrow_keys = prefix, has_arrow_keys
         self.choice = ""
         self._actions: dict[str, QAction] | None = None

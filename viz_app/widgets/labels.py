@@ -23,15 +23,8 @@ class ElidingLabel(QLabel):
         elide: the place of the ellipsis; for paths best the middle.
     """
 
-    def __init__(
-        self,
-        role: str,
-        text: str = "",
-        parent: QWidget | None = None,
-        *,
-        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
-    ) -> None:
-        super().__init__(text, parent)
+    def __init__(self, role: str, text: str = "", *, elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
+        super().__init__(text)
         self._elide, self._max_lines = elide, 1
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
@@ -126,11 +119,11 @@ class MaxLinesLabel(ContentHeightScrollArea):
         label: the text.
     """
 
-    def __init__(self, role: str, max_lines: int, parent: QWidget | None = None) -> None:
+    def __init__(self, role: str, max_lines: int) -> None:
         """`role`: of the text, see `viz_app.theme`."""
         self.label = label(role, wraps=True)
         self._max_lines = max_lines
-        super().__init__(self.label, lambda: self._max_lines * self._line_height(), parent)
+        super().__init__(self.label, lambda: self._max_lines * self._line_height())
         self.label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -174,8 +167,8 @@ class StableHeightLabel(QWidget):
         label: the label, with word wrap.
     """
 
-    def __init__(self, label: QLabel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, label: QLabel) -> None:
+        super().__init__()
         self._label = label
         self._width, self._font = 0, ""
         self._heights: dict[str, int] = {}
@@ -239,8 +232,8 @@ class EmptyState(QFrame):
         label: the message.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.label = QLabel()
         self.label.setProperty("role", "muted")
         self.label.setTextFormat(Qt.TextFormat.PlainText)

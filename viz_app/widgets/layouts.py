@@ -239,8 +239,8 @@ class _CurrentPageLayout(QStackedLayout):
 class PageStack(QWidget):
     """Pages of which one is shown."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._stack = _CurrentPageLayout(self)
 
     def addWidget(self, page: QWidget) -> None:
@@ -440,9 +440,9 @@ class ContentHeightScrollArea(VerticalScrollArea):
         max_height: the greatest height in pixels; called at each `fit`.
     """
 
-    def __init__(self, content: QWidget, max_height: Callable[[], int], parent: QWidget | None = None) -> None:
+    def __init__(self, content: QWidget, max_height: Callable[[], int]) -> None:
         self._content, self._max_height = content, max_height
-        super().__init__(content, parent)
+        super().__init__(content)
 
     def fit(self) -> None:
         """Call it when the content changed; it follows width, font and style automatically."""
@@ -481,11 +481,9 @@ class WindowScrollArea(ScrollArea):
         narrow_size: the smallest at 100% in a narrow window; higher, where its parts need more.
     """
 
-    def __init__(
-        self, content: QWidget, size: tuple[int, int], narrow_size: tuple[int, int], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, content: QWidget, size: tuple[int, int], narrow_size: tuple[int, int]) -> None:
         self._content, self._least, self._least_if_narrow = content, size, narrow_size
-        super().__init__(content, parent)
+        super().__init__(content)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

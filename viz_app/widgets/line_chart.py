@@ -44,8 +44,8 @@ class LineChart(QWidget):
 
     top_px: ClassVar[int] = 26
 
-    def __init__(self, name: str, x_title: str, y_title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, x_title: str, y_title: str) -> None:
+        super().__init__()
         self._x_title, self._y_title = x_title, y_title
         self.curves: tuple[Curve, ...] = ()
         self.hovered: float | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from augenmerk.viz_app.theme import scaled, scales
 
@@ -20,9 +20,9 @@ class Table(QTableWidget):
 
     row_chosen = Signal(int)
 
-    def __init__(self, headings: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(self, headings: Mapping[str, str]) -> None:
         """`headings`: tool tips of the columns by heading."""
-        super().__init__(0, len(headings), parent)
+        super().__init__(0, len(headings))
         for column, (text, tip) in enumerate(headings.items()):
             item = QTableWidgetItem(text)
             item.setToolTip(f"{tip}. Click to sort.")

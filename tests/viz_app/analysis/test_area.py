@@ -19,8 +19,8 @@ class FieldTab(AnalysisTab):
     tip: ClassVar[str] = "A text field"
     meaning: ClassVar[str] = "A tab of a test, with a text field."
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.field = QLineEdit()
         self.column.addWidget(self.field)
 

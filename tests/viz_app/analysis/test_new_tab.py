@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -22,8 +21,8 @@ class BarsTab(AnalysisTab):
     tip: ClassVar[str] = "How large the largest weight of each head is"
     meaning: ClassVar[str] = "The largest weight of a query, averaged over all queries, for each head of this kind."
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.bars = BarList("Heads", "Click a head to choose it; click its bar to switch it off")
         self.bars.label_clicked.connect(lambda index: self.state.selection.choose(self._heads()[index]))
         self.bars.bar_clicked.connect(lambda index, _: self.state.submit(toggle_head(self._heads()[index])))

@@ -28,8 +28,8 @@ class RecordingTab(AnalysisTab):
     tip: ClassVar[str] = "Notes what it is told"
     meaning: ClassVar[str] = "A tab of a test."
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.told: list[str] = []
 
     def refresh(self) -> None:

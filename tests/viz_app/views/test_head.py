@@ -53,7 +53,8 @@ def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPa
 def switch(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[ShownMapsSwitch]:
     row = QWidget()
     qtbot.addWidget(row)
-    switch = ShownMapsSwitch(state, row)
+    switch = ShownMapsSwitch(state)
+    switch.setParent(row)
     with qtbot.waitExposed(row):
         row.show()
     yield switch

@@ -76,8 +76,8 @@ class WordLinks(QWidget):
     Words that the original does not have use the colour of changed words.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._links: Links | None = None
         self._threshold = 0.0
         self.hovered: tuple[str, int] | None = None
@@ -249,8 +249,8 @@ class AlignmentTab(AnalysisTab):
         "weaker links. A link shows where the model looks, which may not be the word's translation."
     )
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.alignment = AlignmentState(self.state)
         self.links = WordLinks()
         self._what, self._which_maps = label("heading", wraps=True), label("small", wraps=True)

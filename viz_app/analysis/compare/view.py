@@ -133,8 +133,8 @@ class CompareMaps(QWidget):
         value: the values under the mouse; the owner places it.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.first = LabelledMatrix("First map", WEIGHTS)
         self.second = LabelledMatrix("Second map", WEIGHTS)
         self.change = LabelledMatrix("Difference of the maps", CHANGE)
@@ -287,8 +287,8 @@ class CompareTab(AnalysisTab):
         "moved, not why a word changed."
     )
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.comparing = CompareState(self.state)
         self.question_buttons = choice_buttons(self, QUESTIONS, self._on_question)
         self.sentence = one_line_edit(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.analysis.roles import HeadProfiler, SampleProfiles, SampleRoles, write_sample_roles
 from augenmerk.core.errors import AnalysisError, TextError
@@ -203,8 +202,8 @@ class HeadsTab(AnalysisTab):
     tip: ClassVar[str] = "Importance and role of every head over a sample of sentences"
     meaning: ClassVar[str] = MEANINGS["importance"]
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.heads = HeadsState(self.state)
         self.question_buttons = choice_buttons(self, QUESTIONS, self._on_question)
         self.sample_menu = ChoiceMenu("Which sentences", SAMPLES, "sample: ")

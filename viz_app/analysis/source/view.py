@@ -131,8 +131,8 @@ class SourceTab(AnalysisTab):
         "estimates mixing, not cause. Right, an experiment: what the translation loses without each source word."
     )
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.source = SourceState(self.state)
         self.explanation.setToolTip(ALTI_TIP)
         self.shares = BarList(

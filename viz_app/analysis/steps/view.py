@@ -103,8 +103,8 @@ class TokenLine(QWidget):
 
     clicked = Signal(int)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str) -> None:
+        super().__init__()
         self.chips: tuple[TokenChip, ...] = ()
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
@@ -190,9 +190,9 @@ class TokenLine(QWidget):
 class TokenArea(ContentHeightScrollArea):
     """A few lines of chips; the others scroll, and the current one stays in view."""
 
-    def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
+    def __init__(self, tokens: TokenLine) -> None:
         self._max_lines = MAX_LINES
-        super().__init__(tokens, lambda: self._max_lines * tokens.line_height, parent)
+        super().__init__(tokens, lambda: self._max_lines * tokens.line_height)
         self._tokens, self._current = tokens, 0
 
     def set_max_lines(self, max_lines: int) -> None:
@@ -255,8 +255,8 @@ class StepsTab(AnalysisTab):
         "where the chosen head looks. Click to set the row."
     )
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.steps = StepsState(self.state)
         self._shown: list[Candidate] = []
         self.back = flat_button("◀", "One step back")

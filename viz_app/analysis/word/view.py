@@ -80,8 +80,8 @@ class WordTab(AnalysisTab):
     search_words: ClassVar[str] = "parts direct logit attribution, encoder layers, DecoderLens"
     stops_when_left: ClassVar[bool] = True
 
-    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
-        super().__init__(context, parent)
+    def __init__(self, context: AnalysisContext) -> None:
+        super().__init__(context)
         self.word = WordState(self.state)
         self._answers: dict[Job, Any] = {}
         self._drawn: set[WordView] = set()

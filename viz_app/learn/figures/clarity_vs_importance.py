@@ -88,8 +88,8 @@ class HeadPlot(LineChart):
     pointed = Signal(object)
     top_px = 46
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Heads by clarity and by cost", X_TITLE, Y_TITLE, parent)
+    def __init__(self) -> None:
+        super().__init__("Heads by clarity and by cost", X_TITLE, Y_TITLE)
         self.points: tuple[HeadPoint, ...] = ()
         self._head: Head | None = None
         self._under: HeadPoint | None = None

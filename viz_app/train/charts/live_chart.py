@@ -10,7 +10,7 @@ from matplotlib.backends.backend_qtagg import FigureCanvasQTAgg
 from matplotlib.figure import Figure
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip
 
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, scales
 from augenmerk.viz_app.train.charts.axes import ChartAxes
@@ -41,7 +41,7 @@ class LiveChart(FigureCanvasQTAgg):
     range_reset = Signal()
     moment_chosen = Signal(float)
 
-    def __init__(self, parent: QWidget | None = None, *, has_step_labels: bool = True) -> None:
+    def __init__(self, *, has_step_labels: bool = True) -> None:
         """`has_step_labels`: whether the steps are labelled; else the chart below has the labels."""
         self._theme = current_theme()
         self.num_full_draws = 0
@@ -53,7 +53,6 @@ class LiveChart(FigureCanvasQTAgg):
         self._pressed: QPoint | None = None
         figure = Figure(dpi=_DPI)
         super().__init__(figure)
-        self.setParent(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the hint is the figure's size
         scales(self.setMinimumHeight, 80)
         self.setMouseTracking(True)

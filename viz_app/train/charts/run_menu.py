@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.train.run_files import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, RunOnDisk, runs_in
@@ -27,8 +27,8 @@ class RunMenu(MenuButton):
     folder_chosen = Signal(object)
     published_chosen = Signal()
 
-    def __init__(self, text: str, tip: str, parent: QWidget | None = None) -> None:
-        super().__init__(text, tip, parent)
+    def __init__(self, text: str, tip: str) -> None:
+        super().__init__(text, tip)
         self._menu = QMenu(self)
         self._menu.setToolTipsVisible(True)
         self._menu.aboutToShow.connect(self.about_to_show)
