@@ -6,7 +6,6 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QHelpEvent,
     QImage,
     QMouseEvent,
     QPainter,
@@ -15,7 +14,7 @@ from PySide6.QtGui import (
     QPixmap,
     QRegion,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import factors_of
@@ -30,7 +29,8 @@ from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
 from augenmerk.viz_app.state.map_view import Band
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries, marks_of_heads
-from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
+from augenmerk.viz_app.theme import Theme, scaled
+from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 
 MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
@@ -385,7 +385,7 @@ def _band_rect(place: QRect, band: Band, shape: tuple[int, ...]) -> QRect:
     return QRect(place.left() + first, place.top(), max(last - first, 2), place.height())
 
 
-class HeadGrid(QWidget):
+class HeadGrid(Canvas):
     """Draws every head of an experiment's result; the chosen one is framed.
 
     A click chooses a head; with Ctrl it joins those that are shown together, or leaves them. A right click, or a click
@@ -408,14 +408,12 @@ class HeadGrid(QWidget):
     def __init__(self, state: ExperimentState) -> None:
         super().__init__()
         self.state = state
-        self._theme = current_theme()
         self._painter: GridPainter | None = None
         self._hovered: Head | None = None
         self._kept = Cache(NUM_KEPT)
         self._sheet_key: tuple[object, ...] = ()
         self.available = QSize()
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise every change also repaints the page below
-        self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("All heads")
@@ -427,13 +425,6 @@ class HeadGrid(QWidget):
         for mark in ("head", "pinned", "picked", "picked_key"):
             getattr(state.selection.events, mark).connect(self.update, max_args=0)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Other colours."""
-        super().changeEvent(event)
-        if is_theme_change(event) and self._theme != current_theme():
-            self._theme = current_theme()
-            self.rebuild()
-
     def rebuild(self) -> None:
         """Updates layout and images: the translation, a setting, the theme or the size changed."""
         self._painter = self._make_painter() if self.state.maps.result is not None else None
@@ -441,7 +432,7 @@ class HeadGrid(QWidget):
         self.update()
 
     def _make_painter(self) -> GridPainter:
-        state, maps, theme = self.state, self.state.maps, self._theme
+        state, maps, theme = self.state, self.state.maps, self.theme
         order, folded = state.settings.order, state.settings.folded_kinds
         lines = () if order == "layer" else tuple(lines_of(state, kind) for kind in MAP_KINDS)
         shapes = tuple(maps.shape(kind) for kind in MAP_KINDS)
@@ -555,27 +546,22 @@ class HeadGrid(QWidget):
         """Removes the frame under the mouse."""
         self._hover(None)
 
-    def event(self, event: QEvent) -> bool:
-        """Tool tips name the head under the mouse."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            head = self.head_at(event.pos())
-            kind = self.header_at(event.pos())
-            if head is not None:
-                QToolTip.showText(event.globalPos(), self._tip(head), self)
-            else:
-                is_folded = kind in self.state.settings.folded_kinds
-                QToolTip.showText(event.globalPos(), tip_of_groups(self.groups_at(event.pos()), kind, is_folded), self)
-            return True
-        return super().event(event)
+    def tip_at(self, place: QPointF) -> str:
+        """Names the head or the groups under the mouse."""
+        point = place.toPoint()
+        if (head := self.head_at(point)) is not None:
+            return self._tip(head)
+        kind = self.header_at(point)
+        return tip_of_groups(self.groups_at(point), kind, kind in self.state.settings.folded_kinds)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Labels, thumbnails, frames."""
         painter, grid = QPainter(self), self._painter
         if grid is None:
-            painter.fillRect(event.rect(), self._theme.color("panel"))
+            painter.fillRect(event.rect(), self.theme.color("panel"))
             return
         if draws_shapes(painter):  # letters stay letters in a vector picture
-            painter.fillRect(event.rect(), self._theme.color("panel"))
+            painter.fillRect(event.rect(), self.theme.color("panel"))
             grid.paint_heads(painter)
         else:
             ratio = self.devicePixelRatioF()  # a wrapper of the device can be of another one, and crash

@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetrics,
-    QHelpEvent,
     QImage,
     QLinearGradient,
     QMouseEvent,
@@ -22,7 +21,7 @@ from PySide6.QtGui import (
     QPen,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
 
 from augenmerk.viz_app.heatmap.drawing import (
     Box,
@@ -55,10 +54,11 @@ from augenmerk.viz_app.state.map_view_settings import (
     zoomed,
 )
 from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
+from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.widgets.canvas import Canvas
 
 
-class LargeMap(QWidget):
+class LargeMap(Canvas):
     """Shows the large map of an `ExperimentState` as `picture`; subclasses override `rebuild`."""
 
     picture: ClassVar[Picture]
@@ -66,9 +66,7 @@ class LargeMap(QWidget):
     def __init__(self, state: ExperimentState) -> None:
         super().__init__()
         self._state = state
-        self._theme = current_theme()
         self._view: MapView | None = None
-        self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         state.result_changed.connect(self.show_map)
@@ -82,17 +80,6 @@ class LargeMap(QWidget):
         self._view = self._state.maps.view() if is_shown else None
         if is_shown or had_view:
             self.rebuild()
-
-    def rebuild(self) -> None:
-        """Updates the picture: the map, the theme or the size changed."""
-        raise NotImplementedError
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Other colours."""
-        super().changeEvent(event)
-        if is_theme_change(event) and self._theme != current_theme():
-            self._theme = current_theme()
-            self.show_map()
 
 
 def selection_mode_of(event: QMouseEvent) -> SelectionMode:
@@ -803,11 +790,11 @@ class Heatmap(LargeMap):
         view = self._view
         drawing = large_map(self._state) if view is not None else None
         if view is not None and drawing is not None:
-            colors, top = color_table(is_dark=self._theme.is_dark, is_signed=drawing.is_signed), drawing.top
+            colors, top = color_table(is_dark=self.theme.is_dark, is_signed=drawing.is_signed), drawing.top
             image = self._kept.kept((view, colors, top), lambda: map_image(view.values, colors, top))
             layout = self._layout_of(view, drawing)
             self._painter = HeatmapPainter(
-                self._state, self._theme, view, drawing, layout, image, not self._is_presented
+                self._state, self.theme, view, drawing, layout, image, not self._is_presented
             )
         self._scroll_bars.fit(self.layout_now)
         if old is None or self._painter is None or not self._painter.frames(old):
@@ -820,9 +807,9 @@ class Heatmap(LargeMap):
         scroll, has_strip = self._scroll_bars.offset, drawing.strip is not None
         zoom = FIT if self._is_presented else self._state.settings.zoom
         labels = view.row_labels, view.column_labels
-        key = *labels, self.size().toTuple(), self._theme, zoom, scroll.toTuple(), has_strip, drawing.is_signed
+        key = *labels, self.size().toTuple(), self.theme, zoom, scroll.toTuple(), has_strip, drawing.is_signed
         others = {"has_strip": has_strip, "is_signed": drawing.is_signed}
-        return self._kept.kept(key, lambda: lay_out(view, self.size(), self._theme, zoom, scroll, **others))
+        return self._kept.kept(key, lambda: lay_out(view, self.size(), self.theme, zoom, scroll, **others))
 
     @property
     def layout_now(self) -> HeatmapLayout | None:
@@ -912,21 +899,17 @@ class Heatmap(LargeMap):
             self.across.setValue(round(x * after.cell.x() - (point.x() - after.window.left())))
             self.down.setValue(round(y * after.cell.y() - (point.y() - after.window.top())))
 
-    def event(self, event: QEvent) -> bool:
-        """Shows the whole label under the mouse, and the effect of a click on it."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._view is not None:
-            band = self._label_at(QPointF(event.pos()))
-            if band is None:
-                QToolTip.hideText()
-            else:
-                QToolTip.showText(event.globalPos(), map_text.label_tip(self._view, band), self)
-            return True
-        return super().event(event)
+    def tip_at(self, place: QPointF) -> str | None:
+        """The whole label under the mouse, and the effect of a click on it."""
+        if self._view is None:
+            return None
+        band = self._label_at(place)
+        return map_text.label_tip(self._view, band) if band is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Cells, labels, bar, cross-hair, value."""
         painter = QPainter(self)
-        painter.fillRect(event.rect(), self._theme.color("panel"))
+        painter.fillRect(event.rect(), self.theme.color("panel"))
         if self._painter is not None:
             self._painter.paint(painter, self.size(), event.rect())
 

@@ -15,7 +15,6 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetrics,
-    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -23,12 +22,13 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.heatmap import label_step, thinned
-from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change, scaled
+from augenmerk.viz_app.theme import Theme, current_theme, scaled
+from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
 COLUMN_ANGLE = -55
@@ -392,7 +392,7 @@ def _widest(font: QFont, texts: Iterable[str]) -> int:
     return max(map(QFontMetrics(font).horizontalAdvance, texts), default=0)
 
 
-class LabelledMatrix(QWidget):
+class LabelledMatrix(Canvas):
     """Draws matrices as wide as there is room; the height depends on rows and labels. If cells can be clicked, keys
     reach them, too.
 
@@ -424,7 +424,6 @@ class LabelledMatrix(QWidget):
         self._framed: frozenset[MatrixCell] = frozenset()
         self._struck: frozenset[MatrixCell] = frozenset()
         self._layout: MatrixPicture | None = None
-        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
         if style.is_clickable:
@@ -432,22 +431,20 @@ class LabelledMatrix(QWidget):
 
     def show_matrices(self, matrices: Sequence[Matrix], top: float) -> None:
         """Draws other numbers; nothing is framed or struck out. A hovered cell stays hovered if it still exists."""
-        self.matrices, self.top, self._layout = tuple(matrices), top, None
+        self.matrices, self.top = tuple(matrices), top
         self._framed = self._struck = frozenset()
         if self.hovered_cell is not None and not self.has_cell(self.hovered_cell):
             self.hovered_cell = None
-        self.setFixedHeight(self._content_height())
         self.updateGeometry()
-        self.update()
+        self.rebuild()
 
     def set_heights(self, aimed_height: int, largest_cell: int) -> None:
         """Another height of all cells together, and of the largest cell; see `MatrixStyle`."""
         least = self._style.cell_heights[0]
         style = replace(self._style, aimed_height=aimed_height, cell_heights=(least, max(least, largest_cell)))
         if style != self._style:
-            self._style, self._layout = style, None
-            self.setFixedHeight(self._content_height())
-            self.update()
+            self._style = style
+            self.rebuild()
 
     def mark(self, framed: Collection[MatrixCell] = (), struck: Collection[MatrixCell] = ()) -> None:
         """Frames these cells, and strikes those out; no others."""
@@ -516,28 +513,28 @@ class LabelledMatrix(QWidget):
             self.label_clicked.emit(label)
 
     def event(self, event: QEvent) -> bool:
-        """Each cell has a tip of its own; without mouse and keyboard, none is pointed at."""
+        """Without mouse and keyboard, no cell is pointed at."""
         if event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
             self._hover(None)
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.tip_of is not None:
-            cell = self.cell_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self.tip_of(cell) if cell is not None else "", self)
-            return True
         return super().event(event)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Another font has other heights."""
-        super().changeEvent(event)
-        if is_theme_change(event):
-            self._layout = None
-            self.setFixedHeight(self._content_height())
-            self.update()
+    def tip_at(self, place: QPointF) -> str | None:
+        """Each cell has a tip of its own."""
+        if self.tip_of is None:
+            return None
+        cell = self.cell_at(place)
+        return self.tip_of(cell) if cell is not None else ""
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cells are as wide as there is room, and labels that turn or wrap need another height."""
-        super().resizeEvent(event)
+    def rebuild(self) -> None:
+        """Another font, other numbers or another width need another height."""
         self._layout = None
         self.setFixedHeight(self._content_height())
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cells are as wide as there is room, and labels turn or wrap."""
+        super().resizeEvent(event)
+        self.rebuild()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Titles, cells, labels, legend."""

@@ -230,8 +230,8 @@ class LinesView(LargeMap):
         self._painter = None
         if self._view is not None:
             count = max(self._view.values.shape)
-            self.setMinimumHeight(int(self._theme.scaled(HEADER) + self._theme.scaled(MIN_LINE) * count))
-            self._painter = LinesPainter(self._state, self._theme, self._view, self.size())
+            self.setMinimumHeight(int(self.theme.scaled(HEADER) + self.theme.scaled(MIN_LINE) * count))
+            self._painter = LinesPainter(self._state, self.theme, self._view, self.size())
         self.update()
 
     def queries_at(self, point: QPointF) -> tuple[int, ...]:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QHelpEvent,
     QHideEvent,
     QImage,
     QKeyEvent,
@@ -24,7 +23,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSlider,
     QStackedLayout,
-    QToolTip,
     QWidget,
 )
 
@@ -38,10 +36,11 @@ from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.heatmap.map_image import draw_map, map_image
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, is_theme_change, scaled, scales, set_role
+from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from augenmerk.viz_app.train.playback import Playback, moment_name, short_name
 from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button, tab_button
+from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import ElidingLabel, EmptyState, MaxLinesLabel, label
 from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, row_of, set_visible
@@ -115,7 +114,7 @@ class Picture:
     place: QRectF
 
 
-class FilmStrip(QWidget):
+class FilmStrip(Canvas):
     """Draws the frames, smaller and in several rows if one does not hold them all.
 
     Of a film with more than `MOST_COMPLETE` frames, it draws as many as fit, evenly spaced, including the shown one.
@@ -146,12 +145,6 @@ class FilmStrip(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Room for three pictures."""
         return QSize(3 * (scaled(PICTURE_PX) + scaled(GAP_PX)), self.sizeHint().height())
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Other colours."""
-        super().changeEvent(event)
-        if is_theme_change(event):
-            self.rebuild()
 
     def rebuild(self) -> None:
         """Draws the pictures again: a new frame, another head or frame shown, or another size."""
@@ -217,15 +210,13 @@ class FilmStrip(QWidget):
             self.frame_chosen.emit(shown + by)
         return shown is not None
 
-    def event(self, event: QEvent) -> bool:
-        """The tool tip shows the translation of the frame under the mouse."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            index = self.frame_at(event.pos().x(), event.pos().y())
-            if index is not None:
-                frame = self._playback.frames[index]
-                QToolTip.showText(event.globalPos(), f"{moment_name(frame)}: {frame.translation.text}", self)
-            return True
-        return super().event(event)
+    def tip_at(self, place: QPointF) -> str:
+        """The translation of the frame under the mouse."""
+        index = self.frame_at(place.x(), place.y())
+        if index is None:
+            return ""
+        frame = self._playback.frames[index]
+        return f"{moment_name(frame)}: {frame.translation.text}"
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Pictures, labels, and a frame around the shown one."""

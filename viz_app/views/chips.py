@@ -7,8 +7,8 @@ from functools import partial
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QEnterEvent, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QToolTip, QWidget
+from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent
@@ -25,9 +25,10 @@ from augenmerk.viz_app.state.map_view import MARKS
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
 from augenmerk.viz_app.state.marks import key_shares, pointed_word, word_of_query
 from augenmerk.viz_app.state.sentence_text import new_words, visible
-from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change, scaled, scales
+from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled, scales
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, UNDO
 from augenmerk.viz_app.widgets.buttons import flat_button, tab_button
+from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import add_shortcut
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import (
@@ -53,7 +54,7 @@ EXPLANATION = (
 )
 
 
-class WordChips(QWidget):
+class WordChips(Canvas):
     """Draws one chip for each word, in lines that wrap; pointing at one shows the model's alternatives.
 
     Words that the original translation does not have are marked. A first symbol that is given rather than predicted
@@ -70,7 +71,6 @@ class WordChips(QWidget):
         self._is_dense = False
         self.card = AlternativesCard(self)
         self.card.force_requested.connect(lambda step, token: state.submit(force(step, token)))
-        self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -81,12 +81,6 @@ class WordChips(QWidget):
         for name in MARKS:
             getattr(state.selection.events, name).connect(self._on_marks, max_args=0)
         state.settings.events.label_mode.connect(self._on_marks, max_args=0)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Takes on new colours and fonts."""
-        super().changeEvent(event)
-        if is_theme_change(event):
-            self.rebuild()
 
     def set_dense(self, is_dense: bool) -> None:
         """Smaller chips for a long translation; they show with the next `rebuild`."""
@@ -162,15 +156,11 @@ class WordChips(QWidget):
         if word is not None and event.button() == Qt.MouseButton.LeftButton:
             self._state.selection.pick_word(word, selection_mode_of(event))
 
-    def event(self, event: QEvent) -> bool:
-        """Shows a tool tip for the given first symbol."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            is_on_start = self._start is not None and self._start.contains(event.pos())
-            translation = self._state.translation
-            tip = given_tip(translation) if is_on_start and translation is not None else ""
-            QToolTip.showText(event.globalPos(), tip, self)
-            return True
-        return super().event(event)
+    def tip_at(self, place: QPointF) -> str:
+        """Explains the given first symbol."""
+        is_on_start = self._start is not None and self._start.contains(place.toPoint())
+        translation = self._state.translation
+        return given_tip(translation) if is_on_start and translation is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Chips, words, bars."""

@@ -9,7 +9,6 @@ from PySide6.QtGui import (
     QAction,
     QActionGroup,
     QFocusEvent,
-    QHelpEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -58,6 +57,7 @@ from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.cell_menu import CellMenu, PartEditor
 from augenmerk.viz_app.views.commands import SWITCH_HEAD
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button, tab_button
+from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
 from augenmerk.viz_app.widgets.layouts import (
@@ -831,7 +831,7 @@ def _name_if_several(group: ComponentGroup) -> str:
 EDGE, RIGHT = 4, 64
 
 
-class ProductBars(QWidget):
+class ProductBars(Canvas):
     """K bars, up (orange) or down (blue) from zero; the line ends at the attention score.
 
     Attributes:
@@ -864,16 +864,10 @@ class ProductBars(QWidget):
         index = int((x - scaled(EDGE)) / self._step())
         return index if x >= scaled(EDGE) and index < count else None
 
-    def event(self, event: QEvent) -> bool:
-        """Tool tips show the factors."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            dimension = self.dimension_at(event.pos().x())
-            if self._view is None or dimension is None:
-                QToolTip.hideText()
-            else:
-                QToolTip.showText(event.globalPos(), self._view.tip(dimension), self)
-            return True
-        return super().event(event)
+    def tip_at(self, place: QPointF) -> str:
+        """The factors of the bar under the mouse."""
+        dimension = self.dimension_at(place.x())
+        return self._view.tip(dimension) if self._view is not None and dimension is not None else ""
 
     def walk(self, by: int) -> None:
         """Goes to the next bar (1) or the previous one (-1), and shows its factors."""

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy
 
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import Theme, current_theme, scaled, scales
+from augenmerk.viz_app.widgets.canvas import Canvas
 
 LINE_GAP = 6
 GAP = 6
@@ -62,7 +63,7 @@ class _Columns(NamedTuple):
     note: int
 
 
-class BarList(QWidget):
+class BarList(Canvas):
     """Draws bars, from 0 to 1, or signed: all on one scale around a common zero line, orange above 0, blue below.
 
     Signals:
@@ -83,7 +84,6 @@ class BarList(QWidget):
         self._range = 0.0, 1.0
         self._known_columns: tuple[tuple[Bar, ...], Theme, int, _Columns] | None = None
         self._hovered: int | None = None
-        self.setMouseTracking(True)
         self.setToolTip(tip)
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

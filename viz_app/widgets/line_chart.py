@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from augenmerk.viz_app.theme import Theme, current_theme, scaled
+from augenmerk.viz_app.widgets.canvas import Canvas
 
 LEFT, RIGHT, BOTTOM = 60, 12, 34
 CURVES_LIGHT = ("#2a63cc", "#a84c08", "#00795a", "#b0528c")
@@ -33,7 +34,7 @@ class Curve:
     y: NDArray[np.float64]
 
 
-class LineChart(QWidget):
+class LineChart(Canvas):
     """Draws curves, axes, a legend, and a line at the mouse with the values there.
 
     Attributes:
@@ -50,7 +51,6 @@ class LineChart(QWidget):
         self.curves: tuple[Curve, ...] = ()
         self.hovered: float | None = None
         self._ranges: dict[str, tuple[float, float] | None] = {}
-        self.setMouseTracking(True)
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 

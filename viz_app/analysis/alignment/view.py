@@ -17,7 +17,8 @@ from augenmerk.viz_app.state.languages import check_languages, target_code
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled
+from augenmerk.viz_app.theme import current_theme, scaled
+from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
 from augenmerk.viz_app.widgets.table import Table
@@ -70,7 +71,7 @@ WORD_GAP = 8
 MAX_PEN = 4.5
 
 
-class WordLinks(QWidget):
+class WordLinks(Canvas):
     """Source words at the left, target words at the right. The word under the mouse keeps its links, others pale.
 
     Words that the original does not have use the colour of changed words.
@@ -81,27 +82,25 @@ class WordLinks(QWidget):
         self._links: Links | None = None
         self._threshold = 0.0
         self.hovered: tuple[str, int] | None = None
-        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Word links")
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Adapts to another font."""
-        super().changeEvent(event)
-        if is_theme_change(event):
-            self._limit_height()
-            self.update()
+    def rebuild(self) -> None:
+        """Adapts to other words or another font. The gaps between words yield to a low tab before it scrolls."""
+        line = QFontMetrics(current_theme().font("body")).height()
+        self.setMinimumHeight(self._num_lines * line + 4)
+        self.setMaximumHeight(self._num_lines * (line + scaled(LINE_GAP)) + 4)
+        self.update()
 
     def show_links(self, links: Links | None, threshold: float) -> None:
         """Draw these links."""
         self._links, self._threshold, self.hovered = links, threshold, None
-        self._limit_height()
         if links is not None:
             pairs = ", ".join(
                 f"{target} – {links.sources[best]}" for target, best in zip(links.targets, links.best, strict=True)
             )
             self.setAccessibleDescription(pairs)
-        self.update()
+        self.rebuild()
 
     def place_of(self, side: str, index: int) -> QRectF:
         """The rectangle of a word of the side "source" or "target"."""
@@ -128,7 +127,6 @@ class WordLinks(QWidget):
         word = self.word_at(event.position())
         if word != self.hovered:
             self.hovered = word
-            self.setToolTip(self._tip(word))
             self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -182,8 +180,9 @@ class WordLinks(QWidget):
         painter.setPen(current_theme().color("accent" if is_lit else "warm" if is_new else "text"))
         painter.drawText(place, align | Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _tip(self, word: tuple[str, int] | None) -> str:
-        links = self._links
+    def tip_at(self, place: QPointF) -> str:
+        """A word and its strongest links."""
+        links, word = self._links, self.word_at(place)
         if word is None or links is None:
             return ""
         side, index = word
@@ -200,12 +199,6 @@ class WordLinks(QWidget):
 
     def _line(self) -> float:
         return (self.height() - 4) / max(self._num_lines, 1)
-
-    def _limit_height(self) -> None:
-        """The gaps between words yield to a low tab before it scrolls."""
-        line = QFontMetrics(current_theme().font("body")).height()
-        self.setMinimumHeight(self._num_lines * line + 4)
-        self.setMaximumHeight(self._num_lines * (line + scaled(LINE_GAP)) + 4)
 
     def _middle(self, side: str, index: int) -> float:
         """The shorter column is spread over the height of the longer one."""

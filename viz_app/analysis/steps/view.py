@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QFontMetrics,
-    QHelpEvent,
     QHideEvent,
     QMouseEvent,
     QPainter,
@@ -16,7 +15,7 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.quantities import percent
@@ -30,6 +29,7 @@ from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled, scales
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import (
     ContentHeightScrollArea,
@@ -94,7 +94,7 @@ class TokenChip:
     is_current: bool = False
 
 
-class TokenLine(QWidget):
+class TokenLine(Canvas):
     """Draws chips.
 
     Signals:
@@ -109,7 +109,6 @@ class TokenLine(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.setMouseTracking(True)
         self.setAccessibleName(name)
 
     def show_chips(self, chips: Sequence[TokenChip]) -> None:
@@ -156,13 +155,10 @@ class TokenLine(QWidget):
         is_on_chip = self.index_at(event.position().toPoint()) is not None
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_on_chip else Qt.CursorShape.ArrowCursor)
 
-    def event(self, event: QEvent) -> bool:
+    def tip_at(self, place: QPointF) -> str:
         """Each chip has its own tool tip."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            index = self.index_at(event.pos())
-            QToolTip.showText(event.globalPos(), self.chips[index].tip if index is not None else "", self)
-            return True
-        return super().event(event)
+        index = self.index_at(place.toPoint())
+        return self.chips[index].tip if index is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Chips and words."""

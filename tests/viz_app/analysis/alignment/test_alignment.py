@@ -150,9 +150,10 @@ def test_the_tab_draws_the_links_of_the_large_map(tab: AlignmentTab) -> None:
 def test_the_word_under_the_mouse_tells_its_links(tab: AlignmentTab, qtbot: QtBot) -> None:
     tab.state.accept(make_result(make_translation("ein mann schläft .", "ein mann schläft .")))
     tab.state.intents.choose_head(Head("cross", 0, 0))
-    qtbot.mouseMove(tab.links, tab.links.place_of("target", 1).center().toPoint())
+    place = tab.links.place_of("target", 1).center()
+    qtbot.mouseMove(tab.links, place.toPoint())
     assert tab.links.hovered == ("target", 1)
-    assert tab.links.toolTip().startswith("mann\n")
+    assert tab.links.tip_at(place).startswith("mann\n")
     qtbot.mouseMove(tab.links, QPoint(tab.links.width() // 2, 1))
     assert tab.links.hovered is None
 
