@@ -37,6 +37,7 @@ from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_sav
 from augenmerk.viz_app.worker.inference import (
     Failure,
     InferenceWorker,
+    Job,
     JobScope,
     OpenTranslator,
     Request,
@@ -49,7 +50,7 @@ NOTHING = "Nothing to save yet: translate a sentence first"
 
 
 @dataclass(frozen=True, eq=False)
-class FindModelJob:
+class FindModelJob(Job):
     """Finds the checkpoint with a digest.
 
     Attributes:

@@ -48,7 +48,7 @@ class SceneResult:
 
 
 @dataclass(frozen=True, eq=False)
-class LessonResultsJob:
+class LessonResultsJob(Job):
     """Computes all scenes of a lesson.
 
     Attributes:

@@ -472,7 +472,7 @@ class LabelledMatrix(Canvas):
 
     def sizeHint(self) -> QSize:
         """As high as all rows need."""
-        return QSize(300, self._content_height())
+        return QSize(300, self.minimumHeight())
 
     def minimumSizeHint(self) -> QSize:
         """As narrow as can be read."""
@@ -528,7 +528,8 @@ class LabelledMatrix(Canvas):
     def rebuild(self) -> None:
         """Another font, other numbers or another width need another height."""
         self._layout = None
-        self.setFixedHeight(self._content_height())
+        layout = self._layout_now()
+        self.setFixedHeight(layout.content_height() if layout is not None else 1)
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -558,10 +559,6 @@ class LabelledMatrix(Canvas):
         if self._layout is None and self.matrices:
             self._layout = MatrixPicture(self.matrices, self._style, self.width(), current_theme())
         return self._layout
-
-    def _content_height(self) -> int:
-        layout = self._layout_now()
-        return layout.content_height() if layout is not None else 1
 
 
 def _click(table: LabelledMatrix) -> bool:

@@ -12,7 +12,7 @@ from augenmerk.core.model.heads import Head, Network, networks_of
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, Translation, read_only
 from augenmerk.viz_app.state.head_roles import clarity
-from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.beam_tree import BeamTree
@@ -22,26 +22,17 @@ SMOOTHING, MAX_ODDS = 0.1, 100
 
 
 @dataclass(frozen=True)
-class RunJob:
+class RunJob(Job):
     """The results of some experiments, in their order."""
 
     experiments: Sequence[Experiment]
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[Translation, ...]:
         """See `Job.run`."""
         return tuple(translator.run_many(self.experiments, should_stop=should_stop))
 
 
-@dataclass(frozen=True)
-class _TranslationJob:
-    """A question about a translation."""
-
-    translation: Translation
-    scope: ClassVar[JobScope] = "sentence"
-
-
-class LogitPartsJob(_TranslationJob):
+class LogitPartsJob(TranslationJob):
     """The parts of each word's logit."""
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[WordParts, ...]:
@@ -66,7 +57,7 @@ class HeadPoint:
     cost: float
 
 
-class HeadPointsJob(_TranslationJob):
+class HeadPointsJob(TranslationJob):
     """A point for each head. Its cost is measured with the head off and the same tokens (Michel et al. 2019)."""
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[HeadPoint, ...]:
@@ -84,7 +75,7 @@ class HeadPointsJob(_TranslationJob):
 
 
 @dataclass(frozen=True)
-class NetworksOffJob:
+class NetworksOffJob(Job):
     """A translation with each feed-forward network off in turn.
 
     Attributes:
@@ -92,7 +83,6 @@ class NetworksOffJob:
     """
 
     given: Experiment
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(
         self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
@@ -106,12 +96,11 @@ class NetworksOffJob:
 
 
 @dataclass(frozen=True)
-class BeamTreeJob:
+class BeamTreeJob(Job):
     """The tree of a beam search."""
 
     source_text: str
     beam: Beam
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "BeamTree":
         """See `Job.run`."""
@@ -121,7 +110,7 @@ class BeamTreeJob:
 
 
 @dataclass(frozen=True)
-class PositionsJob:
+class PositionsJob(Job):
     """Vectors of positions: [100, 20] sinusoidal ones, and [at most 100, D] those of the model's source side."""
 
     scope: ClassVar[JobScope] = "model"
@@ -152,7 +141,7 @@ class Smoothing:
 
 
 @dataclass(frozen=True)
-class SmoothingJob:
+class SmoothingJob(Job):
     """The curve of The Annotated Transformer: the loss of an over-confident model."""
 
     scope: ClassVar[JobScope] = "model"

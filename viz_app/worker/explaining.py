@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from augenmerk.core.analysis.parts import ChangeEffect, Component, RowParts, WordParts
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import ExperimentResult, Translation, Word
-from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.core.translation.result import ExperimentResult, Word
+from augenmerk.viz_app.worker.inference import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.decoder_lens import DecoderLens
@@ -15,19 +15,16 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
 
 
 @dataclass(frozen=True)
-class WordPartsJob:
+class WordPartsJob(TranslationJob):
     """The parts of a token's lead over a rival.
 
     Attributes:
-        translation: the translation.
         step: of the token.
         rival: a word or an entry of the vocabulary; empty for the next best.
     """
 
-    translation: Translation
     step: int
     rival: str
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> WordParts:
         """See `Job.run`."""
@@ -36,12 +33,8 @@ class WordPartsJob:
         return word_parts(translator, self.translation, self.step, self.rival or None)
 
 
-@dataclass(frozen=True)
-class LensJob:
+class LensJob(TranslationJob):
     """The decoder's predictions after each sublayer."""
-
-    translation: Translation
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitLens":
         """See `Job.run`."""
@@ -51,7 +44,7 @@ class LensJob:
 
 
 @dataclass(frozen=True)
-class MeasurePartsJob:
+class MeasurePartsJob(Job):
     """The change of a token's lead when heads and networks are switched off, one at a time.
 
     Attributes:
@@ -59,7 +52,6 @@ class MeasurePartsJob:
     """
 
     parts: WordParts
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Mapping[Component, float]:
         """See `Job.run`. NaN for a component that cannot be switched off."""
@@ -70,7 +62,7 @@ class MeasurePartsJob:
 
 
 @dataclass(frozen=True, eq=False)
-class ChangeEffectJob:
+class ChangeEffectJob(Job):
     """The parts of a word that the changes of an experiment increased.
 
     Attributes:
@@ -89,11 +81,9 @@ class ChangeEffectJob:
         return effect_of_changes(translator, self.result, self.step)
 
 
-@dataclass(frozen=True)
-class LeftOutWordsJob:
+class LeftOutWordsJob(TranslationJob):
     """The source words that the model probably left out."""
 
-    translation: Translation
     scope: ClassVar[JobScope] = "details"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[Word, ...]:
@@ -103,12 +93,8 @@ class LeftOutWordsJob:
         return left_out_words(translator, self.translation, should_stop=should_stop)
 
 
-@dataclass(frozen=True)
-class DecoderLensJob:
+class DecoderLensJob(TranslationJob):
     """The translations when the decoder reads each layer of the encoder, the embedding first."""
-
-    translation: Translation
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "DecoderLens":
         """See `Job.run`."""
@@ -118,13 +104,11 @@ class DecoderLensJob:
 
 
 @dataclass(frozen=True)
-class RowPartsJob:
+class RowPartsJob(TranslationJob):
     """Splits the attention scores of one query into the components of query and keys."""
 
-    translation: Translation
     head: Head
     query: int
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> RowParts:
         """See `Job.run`."""

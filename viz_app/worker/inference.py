@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -62,15 +62,16 @@ Tell = Callable[[Progress], None]
 ShouldStop = Callable[[], bool]
 
 
-class Job(Protocol):
+class Job(ABC):
     """A question to the model, answered in the worker's thread.
 
     Attributes:
         scope: see `JobScope`.
     """
 
-    scope: ClassVar[JobScope]
+    scope: ClassVar[JobScope] = "sentence"
 
+    @abstractmethod
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> object:
         """The answer.
 
@@ -83,7 +84,13 @@ class Job(Protocol):
         Raises:
             AugenmerkError: there is no answer; the message gives the reason.
         """
-        ...
+
+
+@dataclass(frozen=True)
+class TranslationJob(Job):
+    """A question about one translation."""
+
+    translation: Translation
 
 
 class JobInterrupted(Exception):
@@ -99,7 +106,7 @@ class JobInterrupted(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class LoadJob:
+class LoadJob(Job):
     """Opens a model. The worker itself does that, see `InferenceWorker`.
 
     Attributes:
@@ -116,7 +123,7 @@ class LoadJob:
         raise NotImplementedError
 
 
-class ModelFreeJob(ABC):
+class ModelFreeJob(Job):
     """A job that needs no model."""
 
     scope: ClassVar[JobScope] = "model"
@@ -131,7 +138,7 @@ class ModelFreeJob(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class ExperimentJob:
+class ExperimentJob(Job):
     """Computes an experiment and its baseline; see `Translator.compare`. The result shown saves work as a draft."""
 
     asked: ExperimentRequest
@@ -150,12 +157,8 @@ class ExperimentJob:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class MeasureJob:
+class MeasureJob(TranslationJob):
     """Computes the maps of a translation in all measures but the weight."""
-
-    translation: Translation
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
         """See `Job.run`."""
@@ -170,12 +173,8 @@ class MeasureJob:
         return MeasuredMaps(self.translation, maps)
 
 
-@dataclass(frozen=True)
-class TraceJob:
+class TraceJob(TranslationJob):
     """Computes queries and keys of every head for a translation."""
-
-    translation: Translation
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Trace:
         """See `Job.run`."""

@@ -22,14 +22,14 @@ from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
 from augenmerk.viz_app.widgets.table import Table
-from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Job, JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.alignment_ranking import AlignerRanking
 
 
 @dataclass(frozen=True, eq=False)
-class RankAlignersJob:
+class RankAlignersJob(Job):
     """Ranks every layer × head × label mode × measure on the shipped gold pairs. Starts again if stopped.
 
     Attributes:

@@ -39,14 +39,14 @@ from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label, styled
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
-from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Job, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)
-class CompareJob:
+class CompareJob(Job):
     """Runs an experiment with another sentence or another model.
 
     Attributes:
@@ -58,7 +58,6 @@ class CompareJob:
     first: ExperimentResult
     experiment: Experiment
     model: SecondModel | None = None
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Comparison:
         """See `Job.run`. Raises `AnalysisError` if the two models translate other languages."""

@@ -34,7 +34,7 @@ from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
 from augenmerk.viz_app.widgets.table import Table
-from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ImportanceJob:
+class ImportanceJob(Job):
     """The loss on a sample with each head off. Continues after an interruption.
 
     Attributes:
@@ -100,7 +100,7 @@ def own_translations(
 
 
 @dataclass(frozen=True, eq=False)
-class StatisticsJob:
+class StatisticsJob(Job):
     """Averages of each head over a sample. Continues after an interruption.
 
     Attributes:
@@ -133,7 +133,7 @@ class StatisticsJob:
 
 
 @dataclass(frozen=True, eq=False)
-class KeepRolesJob:
+class KeepRolesJob(Job):
     """Writes the roles of heads next to the file of their model."""
 
     roles: SampleRoles

@@ -23,14 +23,14 @@ from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
-from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 GROUP_SIZE = 4
 """Words removed per batch; an interruption loses at most these translations."""
 
 
 @dataclass(frozen=True, eq=False)
-class SourceJob:
+class SourceJob(Job):
     """The shares of source and prefix in each output word, and the translation's loss without each source word.
 
     Both are read by teacher forcing in a few passes, under the interventions of the translation's experiment.
@@ -44,7 +44,6 @@ class SourceJob:
     translation: Translation
     original: Translation | None = None
     known: SourceFindings | None = None
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SourceFindings:
         """See `Job.run`."""
@@ -68,7 +67,7 @@ class SourceJob:
 
 
 @dataclass(frozen=True, eq=False)
-class WithoutWordsJob:
+class WithoutWordsJob(Job):
     """The translation without each of the source words. Continues after an interruption.
 
     Attributes:

@@ -42,11 +42,11 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
-from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Job, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True, eq=False)
-class ForceWordJob:
+class ForceWordJob(Job):
     """The tokens of a typed word, forced from a decoding step on.
 
     Attributes:
@@ -58,7 +58,6 @@ class ForceWordJob:
     experiment: Experiment
     step: int
     text: str
-    scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[ForcedToken, ...]:
         """See `Job.run`. Raises the reason if the model would refuse the tokens."""
