@@ -74,6 +74,7 @@ class TrainPage(QWidget):
         self.controller = RunController(self.state, settings, self, body)
         self.controller.offer_unfinished_run()
         self.form = RunForm(run_settings.load_choices(settings))
+        self._choices = self.form.choices()
         self.panel = RunPanel(self.state, self.form, self)
         self.notice_bar = NoticeBar(self.state)
         self.run_actions = RunActions(self.state, self.controller, self.panel, self.notice_bar, self)
@@ -226,6 +227,9 @@ class TrainPage(QWidget):
         choices = self.form.choices()
         run_settings.save_choices(self._settings, choices)
         self.panel.show_problem(_problem_of(choices))
+        if choices != self._choices:  # the failure of the last run does not concern another one
+            self._choices = choices
+            self.notice_bar.show_failure(False)
         self._intro.show_choices(choices, self.form.duration)
 
     def _connect(self) -> None:
@@ -233,6 +237,7 @@ class TrainPage(QWidget):
         self.form.changed.connect(self._on_form_changed)
         self.form.settings_button.toggled.connect(self._show_right)
         self.panel.switched.connect(self._show_right)
+        self.panel.switched.connect(lambda: self.notice_bar.show_failure(not self.panel.shows_form))
         self.run_actions.model_ready.connect(self.model_ready)
         self.controller.ended.connect(self.form.refresh_folder)
 

@@ -242,6 +242,35 @@ def test_error_in_the_worker_is_shown_and_loses_nothing(make_page: MakePage, qtb
 
 @pytest.mark.heavy
 @pytest.mark.allow_log_warnings
+@pytest.mark.parametrize("error_step", [1, 7])
+def test_failure_of_a_run_goes_when_another_is_prepared_and_started(
+    make_page: MakePage, qtbot: QtBot, error_step: int
+) -> None:
+    script = ScriptedTraining(error=TrainingError("The loss became nan."), error_step=error_step)
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(error_step)
+    wait_for_end(qtbot, page)
+    page.form.set_speeds({})
+    assert page.notice_bar.isVisible(), "the user has changed nothing"
+    if not page.panel.shows_form:
+        click(qtbot, page.panel.switch_button)
+        assert not page.notice_bar.isVisible()
+        click(qtbot, page.panel.switch_button)
+        assert page.notice_bar.isVisible()
+        click(qtbot, page.panel.switch_button)
+    type_over(qtbot, page.form.seed_edit, "99")
+    assert not page.notice_bar.isVisible()
+    script.error = None
+    click(qtbot, page.panel.start_button)
+    script.allow(1)
+    wait_for_step(qtbot, page, 1)
+    assert "nan" not in page.notice_bar.text()
+    page.shutdown()
+
+
+@pytest.mark.heavy
+@pytest.mark.allow_log_warnings
 def test_unexpected_error_offers_its_details(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(error=RuntimeError("CUDA error: out of memory"), error_step=1)
     page = make_page(script)

@@ -300,8 +300,14 @@ class NoticeBar(QFrame):
         buttons = self.details_button, self.folder_button, self.try_button, *self.action_buttons
         centered = [(button, 0, Qt.AlignmentFlag.AlignVCenter) for button in buttons]
         row_of((words, 1), *centered, margins=(PANEL_MARGIN, 10, PANEL_MARGIN, 10), within=self)
+        self._state = state
         state.run_changed.connect(self._show_run)
         self._show_run(state.run)
+
+    def show_failure(self, is_shown: bool) -> None:
+        """Shows or hides the notice of a failed run; others stay."""
+        if self._state.run.status is Status.FAILED:
+            self.setVisible(is_shown)
 
     def _show_run(self, run: Run) -> None:
         shown = notice(run)
