@@ -157,8 +157,9 @@ def repair_settings(path: Path) -> None:
 
 
 def may_offer_quick_tour(preferences: Preferences, window: MainWindow) -> bool:
-    """True if the quick tour was never left, and no changes were restored, as the tour changes heads itself."""
-    return not preferences.has_taken_quick_tour and not window.state.experiment.interventions
+    """True if the quick tour was never left, and neither changes nor a lesson were restored: it needs their place."""
+    is_free = window.lessons.lesson.lesson is None and not window.state.experiment.interventions
+    return is_free and not preferences.has_taken_quick_tour
 
 
 def fit_to_screen(window: QWidget) -> None:

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.analysis.roles import POSITION_SHARE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.translation.experiment_file import Lesson
 from augenmerk.viz_app.application import may_offer_quick_tour
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
@@ -164,6 +165,10 @@ def test_they_are_not_offered_over_changes_that_are_there(make_window: MakeWindo
     window.state.submit(toggle_head(Head("cross", 1, 5)))
     assert not may_offer_quick_tour(preferences, window)
     window.state.submit(undo)
+    window.lessons.lesson.restore(Lesson("Restored after a crash"), None, 0, is_saved=False)
+    assert not may_offer_quick_tour(preferences, window), "its notice would replace that of the unsaved changes"
+    window.lessons.lesson.close()
+    assert may_offer_quick_tour(preferences, window)
     preferences.has_taken_quick_tour = True
     assert not may_offer_quick_tour(preferences, window)
 
