@@ -22,7 +22,7 @@ from torch import Tensor
 from augenmerk.core.config import DecodingConfig
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.inference.compiled import Model, State, plain_form
-from augenmerk.core.model.transformer import Encoding, ModelOutput, non_finite
+from augenmerk.core.model.transformer import Encoding, ModelOutput, is_finite, non_finite
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.result import TranslationStoppedError
@@ -335,6 +335,7 @@ def verified_greedy(
         should_stop: called before each step and each pass.
 
     Raises:
+        NonFiniteError: passes disagree because the model's logits are not finite.
         TranslationStoppedError: `should_stop` returned True.
     """
     plain = plain_form(model)
@@ -359,6 +360,8 @@ def verified_greedy(
                 left.append(row)
                 if sentence.num_right <= before:  # two passes of different shapes round differently, and differ on it
                     longest = limit  # then all that follow are of one shape
+                    if not is_finite(output.logits[row, : len(tokens)]):  # NaN differs however often it is computed
+                        raise non_finite(plain, encoding, sentence.index, [rules.start_id, *sentence.draft])
         if left and len(left) < len(sentences):
             state.select(torch.tensor(left, device=encoding.states.device))
         sentences = [sentences[row] for row in left]

@@ -90,6 +90,14 @@ FACTORS = (1e10, 1e20, 1e30, 1e37)
 PARTS = ("", "in_proj", "norm", "tokens", "output", "contract")
 
 
+@pytest.mark.timeout(60)
+def test_a_search_ends_although_passes_over_one_draft_disagree() -> None:
+    """Where logits are NaN, drafts and passes chose two tokens by turns, for ever."""
+    healthy, known = healthy_and_known("words, pre-norm, JoeyNMT's shape")
+    with pytest.raises(NonFiniteError, match="infinite or undefined"):
+        QUESTIONS["greedy"](with_huge(healthy, "contract", factor=1e20), known, *pair(healthy))
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", MODELS)
 def test_whatever_weights_are_huge_results_are_finite_or_refused(name: str) -> None:
