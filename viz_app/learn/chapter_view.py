@@ -79,7 +79,7 @@ class PredictView(QFrame):
         choices = FlowLayout(scaled(CHOICE_SPACING))
         for name, text in predict.choices.items():
             button = QRadioButton(text)
-            button.toggled.connect(self._allow)
+            button.toggled.connect(self._on_choice)
             button.clicked.connect(self.answered)
             self._group.addButton(button)
             self.choices[name] = button
@@ -152,6 +152,11 @@ class PredictView(QFrame):
         if not is_ready and self.look.hasFocus():
             self.choices[self.chosen or next(iter(self.choices))].setFocus()
         self.look.setEnabled(is_ready)
+
+    def _on_choice(self) -> None:
+        if self._is_askable and not self._is_wanted:
+            self._show_verdict("")  # it was about another choice
+        self._allow()
 
     def _on_result(self) -> None:
         self.refresh()

@@ -235,6 +235,20 @@ def test_an_answer_that_comes_after_another_chapter_was_opened_changes_nothing_t
     assert prediction.verdict.text() == ""
 
 
+def test_a_verdict_goes_when_another_answer_is_chosen(qtbot: QtBot, window: MainWindow) -> None:
+    view = open_chapter(qtbot, window, "words", SENTENCES[1])
+    (prediction,) = view.text.predictions
+    first, second, *_ = prediction.choices.values()
+    first.click()
+    prediction.look.click()
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+    second.click()
+    assert not prediction.verdict.text()
+    assert not prediction.verdict.isVisible()
+    prediction.look.click()
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+
+
 def test_return_looks_and_presses_buttons(qtbot: QtBot, window: MainWindow) -> None:
     view = open_chapter(qtbot, window, "words", SENTENCES[1])
     (prediction,) = view.text.predictions
