@@ -86,6 +86,8 @@ class TrainPage(QWidget):
         self._stack.addWidget(self._intro)
         self._device_worker = InferenceWorker(parent=self)
         self._seeks_devices, self._machine = True, ""
+        self._until_speeds = QTimer(self, singleShot=True, interval=SPEEDS_AFTER_MS)
+        self._until_speeds.timeout.connect(self._measure_speeds)
         self._lay_out()
         self._connect()
         self._on_form_changed()
@@ -119,6 +121,7 @@ class TrainPage(QWidget):
             Whether all of them have ended in time.
         """
         has_ended = self.controller.shutdown(self.limit_to_end_s if waits_for_training else 0.0)
+        self._until_speeds.stop()
         if self.run_view is not None:
             self.run_view.film.stop_playing()
         return self._device_worker.close() and has_ended
@@ -177,7 +180,7 @@ class TrainPage(QWidget):
         speeds = run_settings.load_speeds(self._settings, self._machine)
         self.form.set_speeds(speeds)
         if not speeds:
-            QTimer.singleShot(SPEEDS_AFTER_MS, self, self._measure_speeds)
+            self._until_speeds.start()
 
     def _measure_speeds(self) -> None:
         if self.isVisible() and not self.controller.is_running:  # the speed of a busy device would be measured

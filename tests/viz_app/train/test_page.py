@@ -1,5 +1,6 @@
 """The page with a scripted run: real clicks, real thread, no torch in the worker."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -326,6 +327,17 @@ def test_a_later_start_knows_the_speed_of_the_machine(
     monkeypatch.setattr("augenmerk.viz_app.train.page.SPEEDS_AFTER_MS", 1_000_000)
     later = make_page(ScriptedTraining())
     qtbot.waitUntil(lambda: later.form.duration != "")
+
+
+def test_a_page_measures_nothing_after_it_was_shut_down(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("augenmerk.viz_app.train.page.SPEEDS_AFTER_MS", 50)
+    page = make_page(ScriptedTraining())
+    qtbot.waitUntil(lambda: page._machine != "")
+    page.shutdown()
+    qtbot.wait(200)
+    assert not [each for each in threading.enumerate() if each.name == "augenmerk-inference"]
 
 
 def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(
