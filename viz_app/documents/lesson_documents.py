@@ -160,7 +160,7 @@ class LessonExport:
             return
 
         def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
-            save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
+            save_lesson_page(lesson.title, scene_parts(lesson, results, model, self._view_titles), path)
 
         self._compute_then("page", path, write)
 
@@ -173,9 +173,14 @@ class LessonExport:
         save = save_sheet_pdf if path.suffix.lower() == ".pdf" else save_sheet
 
         def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
-            save(lesson.title, sheet_scenes(lesson, results, model), sheet, path)
+            save(lesson.title, sheet_scenes(lesson, results, model, self._view_titles), sheet, path)
 
         self._compute_then(SHEET_NAMES[sheet].split(maxsplit=1)[1], path, write)
+
+    @property
+    def _view_titles(self) -> Mapping[str, str]:
+        views = self._documents.views
+        return views.view_titles() if views is not None else {}
 
     def ask_for_running_page(self) -> None:
         """Asks for the path of a page that runs the model."""

@@ -1,6 +1,6 @@
 """Pages and worksheets of a lesson: every scene computed with the current model, as in the window."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from augenmerk.viz_app.export.html_page import ScenePart
 from augenmerk.viz_app.export.page_lesson import PageScene, check_model, why_recorded
 from augenmerk.viz_app.export.page_parts import changes_in_words
 from augenmerk.viz_app.export.saving import SHOWN_NAMES, page_content
+from augenmerk.viz_app.export.scene_notes import Ringed, notes_on, translation_line
 from augenmerk.viz_app.export.worksheet import SheetScene
 from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.state import map_text
@@ -30,6 +31,8 @@ from augenmerk.viz_app.worker.inference import (
     ShouldStop,
     Tell,
 )
+
+_SEVERAL = "In the app, this scene shows several heads together: {title}. Here it shows one of them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,39 +88,49 @@ class LessonResultsJob(Job):
         return replace(found, answer=self.answer(_state_of(scene, found, self.model), scene.check, run))
 
 
-def scene_parts(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[ScenePart]:
-    """The scenes of the page, each with the view that was saved with it."""
-    return [_part(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
+def scene_parts(
+    lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo, views: Mapping[str, str] | None = None
+) -> list[ScenePart]:
+    """The scenes of the page, each with the view that was saved with it; `views`: titles of the app's other parts."""
+    return [_part(scene, result, model, views or {}) for scene, result in zip(lesson.scenes, results, strict=True)]
 
 
-def sheet_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[SheetScene]:
-    """The scenes of a printed sheet, each with its map as the window would show it."""
-    return [_sheet_scene(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
+def sheet_scenes(
+    lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo, views: Mapping[str, str] | None = None
+) -> list[SheetScene]:
+    """The scenes of a printed sheet, each with its map as the window would show it; `views` as in `scene_parts`."""
+    return [_sheet_scene(scene, each, model, views or {}) for scene, each in zip(lesson.scenes, results, strict=True)]
 
 
-def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> SheetScene:
+def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]) -> SheetScene:
     state = _state_of(scene, computed, model)
-    drawing, result, shown = large_map(state), computed.result, state.maps.translation or computed.result.changed
+    drawing, pointer = large_map(state), state.selection.pointer
     measure = MEASURES[state.maps.shown_measure(state.selection.head.kind)]
-    is_other = scene.saved.model.digest != model.digest
-    meaning = map_text.meaning_of_query(state)
-    difference = f" Colours: {SHOWN_NAMES['difference']}." if drawing is not None and drawing.is_signed else ""
+    is_difference = drawing is not None and drawing.is_signed
+    colors = SHOWN_NAMES["difference"] if is_difference else measure.name
+    title, caption = map_text.title(state), f". {map_text.meaning_of_query(state)} Colours: {colors}."
+    is_ringed = pointer is not None and pointer.target == "head"
+    changes = "; ".join(changes_in_words(computed.result.experiment, computed.result.original))
+    notes = (f"Changed: {changes}" if changes else "", *_notes(scene, state, model, views))
     return SheetScene(
         scene.title,
         scene.saved.experiment.source_text,
         scene.text,
         scene.question,
         _answer(scene, computed),
-        shown.text,
-        shown.is_given,
-        result.original.text if result.is_changed and shown is not result.original else "",
-        changes_in_words(result.experiment, result.original),
-        f"It comes from another model than that of the scene: {model.title}" if is_other else "",
+        (translation_line(state), *(Ringed(each) for each in notes if each)),
         drawing,
-        f"{meaning}{difference or f' Colours: {measure.name}.'}",
-        measure.rows_sum_to_one,
+        Ringed("", title, caption) if is_ringed else Ringed(title + caption),
+        measure.rows_sum_to_one and not is_difference,
         measure.name,
     )
+
+
+def _notes(scene: Scene, state: ExperimentState, model: ModelInfo, views: Mapping[str, str]) -> tuple[str, ...]:
+    notes, made_with = notes_on(state, views.get(scene.page, scene.page)), scene.saved.model
+    if made_with.digest == model.digest:
+        return notes
+    return (*notes, f"The scene was made with the model “{made_with.name}”; the maps are those of “{model.title}”.")
 
 
 def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> ExperimentState:
@@ -143,12 +156,8 @@ def page_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
 
 
 def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
-    state, reason, note = _state_of(scene, computed, model), why_recorded(scene), ""
-    if state.settings.scope != "head":
-        note = (
-            f"In the app, this scene shows several heads together: {map_text.title(state)}. Here it shows one of them."
-        )
-    answer = computed.answer
+    state, reason, answer = _state_of(scene, computed, model), why_recorded(scene), computed.answer
+    is_live_mean = state.settings.scope != "head" and not reason  # recorded maps have this note themselves
     return PageScene(
         scene.title,
         scene.text,
@@ -161,13 +170,13 @@ def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageSc
         _answer(scene, computed),
         answer.choices if answer is not None else (),
         answer.right if answer is not None else 0,
-        _part(scene, computed, model).content if reason else None,
+        _part(scene, computed, model, {}).content if reason else None,
         reason,
-        note,
+        _SEVERAL.format(title=map_text.title(state)) if is_live_mean else "",
     )
 
 
-def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
+def _part(scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]) -> ScenePart:
     state = _state_of(scene, computed, model)
     content = page_content(state, model.title)
     assert content is not None
@@ -176,10 +185,9 @@ def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
     pointed, pointer = marks_of_large_map(state, view).pointed if view is not None else None, state.selection.pointer
     if pointer is not None and pointer.target == "head":
         pointed = Pointed(pointer.style)
-    facts = dict(content.facts)
-    if scene.saved.model.digest != model.digest:
-        facts["the scene was made with the model"] = scene.saved.model.name
-    content = replace(content, facts=facts, pinned=place, pointed=pointed)
+    several = (_SEVERAL.format(title=map_text.title(state)),) if state.settings.scope != "head" else ()
+    notes = (*_notes(scene, state, model, views), *several)
+    content = replace(content, notes=notes, pinned=place, pointed=pointed)
     return ScenePart(scene.title, scene.text, content, scene.question, _answer(scene, computed))
 
 

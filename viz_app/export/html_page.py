@@ -34,6 +34,7 @@ from augenmerk.viz_app.export.page_parts import (
     palette_style,
     part,
 )
+from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import NUM_LINES
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
 from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
@@ -70,6 +71,8 @@ class PageContent:
         is_difference: whether the page shows `maps` minus those of the original, if there is one.
         pinned: row and column of the cell that is pinned when the page opens.
         pointed: the place of the pointer while that cell is pinned, or the whole head among all; None if there is none.
+        line: the translation and its origin; None: the translation alone.
+        notes: on the experiment and its maps.
     """
 
     translation: Translation
@@ -82,6 +85,8 @@ class PageContent:
     is_difference: bool = True
     pinned: tuple[int, int] | None = None
     pointed: Pointed | None = None
+    line: Ringed | None = None
+    notes: tuple[str, ...] = ()
 
 
 def save_page(content: PageContent, target: Path) -> None:
@@ -140,7 +145,8 @@ def _data(content: PageContent) -> dict[str, Any]:
         "pinned": content.pinned,
         "pointed": astuple(content.pointed) if content.pointed is not None else None,
         "changes": changes_in_words(content.translation.experiment, content.translation),
-        "original": content.original[0].text if content.original is not None else "",
+        "line": content.line or Ringed(content.translation.text),
+        "notes": content.notes,
         "steps": _steps(content.translation),
     }
 

@@ -37,6 +37,7 @@ from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.export.film import Film, FilmHeads
 from augenmerk.viz_app.export.html_page import PageContent, save_page
+from augenmerk.viz_app.export.scene_notes import notes_on, translation_line
 from augenmerk.viz_app.heatmap.drawing import Drawing, large_map, small_maps
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter
 from augenmerk.viz_app.state import map_text
@@ -416,6 +417,8 @@ def page_content(state: ExperimentState, model: str) -> PageContent | None:
         state.selection.head,
         None if original is None else (original, _maps_of(state, original, measure)),
         is_difference=state.maps.shown == "difference",
+        line=translation_line(state),
+        notes=notes_on(state),
     )
 
 

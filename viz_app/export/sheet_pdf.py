@@ -1,18 +1,19 @@
 """A lesson on paper as a PDF file, painted by Qt's own writer: two scenes on a page. Maps stay shapes and text."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple, cast
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QLocale, QMarginsF, QRectF
-from PySide6.QtGui import QColor, QFont, QPageLayout, QPageSize, QPainter, QPdfWriter, QTextOption
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QLocale, QMarginsF, QPointF, QRectF
+from PySide6.QtGui import QColor, QFont, QPageLayout, QPageSize, QPainter, QPdfWriter, QPen, QTextLayout, QTextOption
 from PySide6.QtSvg import QSvgRenderer
 
 from augenmerk.core.errors import StorageError
-from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.viz_app.export.map_svg import INK, SOFT, map_svg
-from augenmerk.viz_app.export.worksheet import NAME, NUM_LINES, Sheet, SheetScene, sheet_title
+from augenmerk.viz_app.export.scene_notes import Ringed
+from augenmerk.viz_app.export.worksheet import NAME, Role, Sheet, SheetScene, sheet_title
+from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
 
 DOTS_PER_INCH, PIXELS_PER_INCH = 1200, 96
 """Of the writer, and of all lengths here."""
@@ -21,23 +22,29 @@ GAP, SCENE_GAP, LINE_HEIGHT, NAME_WIDTH = 5.0, 16.0, 26.0, 240.0
 MIN_MAP, LEAST_MAP, MAX_MAP = 100, 160, 320
 """Heights of a map: the smallest one, the smallest one that two scenes on a page leave, and the largest one."""
 LINE_COLOR = "#9aa0a8"
+RING_PX, RING_RADIUS = 1.6, 6
 TITLE_PX, HEADING_PX, BODY_PX, NOTE_PX = 19, 15, 13, 11
 WRAPPED = QTextOption()
 WRAPPED.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
 
 
-@dataclass(frozen=True)
-class Line:
-    """A paragraph: its text, the size of its letters, and whether they are bold; or an empty line to write on."""
+class Style(NamedTuple):
+    """The look of a line: the size of its letters, whether they are bold, and their colour."""
 
-    text: str
     pixels: int = BODY_PX
     is_bold: bool = False
     color: str = INK
 
 
-RULE = Line("", 0)
-"""A line to write on."""
+STYLES: dict[Role, Style] = {
+    "title": Style(HEADING_PX, is_bold=True),
+    "text": Style(),
+    "sentence": Style(HEADING_PX),
+    "note": Style(NOTE_PX, color=SOFT),
+    "caption": Style(NOTE_PX, color=SOFT),
+    "question": Style(is_bold=True),
+    "answer": Style(),
+}
 
 
 def save_sheet_pdf(
@@ -86,9 +93,9 @@ class _SheetPainter:
 
     def paint(self, title: str, scenes: Sequence[SheetScene]) -> None:
         """Paints the heading and all scenes: two on a page if their maps have room, else one."""
-        self._paint_line(Line(sheet_title(title, self._sheet), TITLE_PX, is_bold=True))
+        self._paint_text(Style(TITLE_PX, is_bold=True), Ringed(sheet_title(title, self._sheet)))
         if self._sheet == "worksheet":
-            self._paint_line(Line(NAME, NOTE_PX, color=SOFT))
+            self._paint_text(STYLES["note"], Ringed(NAME))
             self._rule(45.0, NAME_WIDTH)
         left = list(enumerate(scenes, start=1))
         while left:
@@ -100,85 +107,90 @@ class _SheetPainter:
                 self._paint_scene(number, scene, room)
             left = left[len(page) :]
             if left:
-                self._writer.newPage()
-                self._top = 0.0
+                self._begin_page()
 
     def _room(self, page: Sequence[tuple[int, SheetScene]]) -> float:
         """The height of each map, if these scenes are on the rest of the page."""
-        words = sum(self._height_of(line) for number, scene in page for line in _lines(number, scene, self._sheet))
-        maps = sum(scene.drawing is not None for _, scene in page)
+        parts = [part for number, scene in page for part in scene.parts(number, self._sheet)]
+        words = sum(self._height_of(role, line) for role, line in parts)
+        maps = sum(role == "map" for role, _ in parts)
         return (self._height - self._top - words - len(page) * (SCENE_GAP + GAP)) / max(1, maps)
 
     def _paint_scene(self, number: int, scene: SheetScene, room: int) -> None:
         self._top += SCENE_GAP
-        for line in _before(number, scene, self._sheet):
-            self._paint_line(line)
-        if scene.drawing is not None:
-            self._paint_map(scene, room)
-        for line in _after(scene, self._sheet):
-            self._paint_line(line)
+        for role, line in scene.parts(number, self._sheet):
+            if role == "map" and scene.drawing is not None:
+                self._paint_map(scene.drawing, room)
+            elif role == "line":
+                self._make_room(LINE_HEIGHT)
+                self._top += LINE_HEIGHT
+                self._rule(0.0, self._width)
+            else:
+                self._paint_text(STYLES[role], line)
 
-    def _paint_map(self, scene: SheetScene, room: int) -> None:
+    def _paint_map(self, drawing: Drawing, room: int) -> None:
         """The map, smaller if its cells do not fit otherwise."""
-        assert scene.drawing is not None
-        drawn = map_svg(
-            scene.drawing, has_numbers=self._sheet == "solutions", width=int(self._width), height=room - int(GAP)
-        )
+        drawn = map_svg(drawing, has_numbers=self._sheet == "solutions", width=int(self._width), height=room - int(GAP))
         renderer = QSvgRenderer(QByteArray(drawn.encode()))
         size = renderer.defaultSize()
         scale = min(1.0, self._width / size.width(), max(room, MIN_MAP) / size.height())
-        renderer.render(self._painter, QRectF(0, self._top + GAP, size.width() * scale, size.height() * scale))
-        self._top += size.height() * scale + GAP
+        width, height = size.width() * scale, size.height() * scale
+        self._make_room(height + GAP)
+        renderer.render(self._painter, QRectF(0, self._top + GAP, width, height))
+        self._top += height + GAP
 
-    def _paint_line(self, line: Line) -> None:
-        height = self._height_of(line)
-        if line is RULE:
-            self._rule(0.0, self._width, height)
-        else:
-            self._painter.setFont(_font(line))
-            self._painter.setPen(QColor(line.color))
-            self._painter.drawText(QRectF(0, self._top, self._width, height), line.text, WRAPPED)
-        self._top += height
+    def _paint_text(self, style: Style, line: Ringed) -> None:
+        """The line, wrapped, and the ring on it; the rest goes to the next page where this one is full."""
+        first = _num_units(line.before)
+        last = first + _num_units(line.ringed)
+        layout = self._laid_out(style, line)
+        for row in (layout.lineAt(number) for number in range(layout.lineCount())):
+            self._make_room(row.height())
+            self._painter.setPen(QColor(style.color))
+            row.draw(self._painter, QPointF(0, self._top - row.y()))
+            begin, end = max(first, row.textStart()), min(last, row.textStart() + row.textLength())
+            if begin < end:
+                left, right = (cast("tuple[float, int]", row.cursorToX(place))[0] for place in (begin, end))
+                self._painter.setPen(QPen(QColor(PRINT_COLORS["pointer"]), RING_PX))
+                ring = QRectF(left, self._top, right - left, row.height())
+                self._painter.drawRoundedRect(ring.adjusted(-3, 0, 3, 0), RING_RADIUS, RING_RADIUS)
+            self._top += row.height()
+        self._top += 1
 
-    def _rule(self, left: float, right: float, below: float = 0.0) -> None:
-        self._painter.fillRect(QRectF(left, self._top + below - 1, right - left, 0.7), QColor(LINE_COLOR))
+    def _laid_out(self, style: Style, line: Ringed) -> QTextLayout:
+        font = QFont("sans-serif")
+        font.setPixelSize(style.pixels)
+        font.setBold(style.is_bold)
+        font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+        layout, top = QTextLayout(line.text, font, self._painter.device()), 0.0
+        layout.setTextOption(WRAPPED)
+        layout.beginLayout()
+        while (row := layout.createLine()).isValid():
+            row.setLineWidth(self._width)
+            row.setPosition(QPointF(0, top))
+            top += row.height()
+        layout.endLayout()
+        return layout
 
-    def _height_of(self, line: Line) -> float:
-        if line is RULE:
+    def _height_of(self, role: Role, line: Ringed) -> float:
+        if role == "line":
             return LINE_HEIGHT
-        self._painter.setFont(_font(line))
-        return self._painter.boundingRect(QRectF(0, 0, self._width, 10_000), line.text, WRAPPED).height() + 1
+        return self._laid_out(STYLES[role], line).boundingRect().height() + 1 if role != "map" else 0.0
+
+    def _rule(self, left: float, right: float) -> None:
+        """A line to write on, above the present place."""
+        self._painter.fillRect(QRectF(left, self._top - 1, right - left, 0.7), QColor(LINE_COLOR))
+
+    def _make_room(self, height: float) -> None:
+        """Begins a page if this one has no room of this height."""
+        if self._top > 0 and self._top + height > self._height:
+            self._begin_page()
+
+    def _begin_page(self) -> None:
+        self._writer.newPage()
+        self._top = 0.0
 
 
-def _font(line: Line) -> QFont:
-    font = QFont("sans-serif")
-    font.setPixelSize(line.pixels)
-    font.setBold(line.is_bold)
-    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-    return font
-
-
-def _before(number: int, scene: SheetScene, sheet: Sheet) -> Iterator[Line]:
-    """The words above the map."""
-    yield Line(f"{number}. {one_line(scene.title)}", HEADING_PX, is_bold=True)
-    if text := scene.words(sheet)[0]:
-        yield Line(one_line(text))
-    yield Line(one_line(scene.sentence), HEADING_PX)
-    yield from (Line(one_line(note), NOTE_PX, color=SOFT) for note in scene.notes)
-
-
-def _after(scene: SheetScene, sheet: Sheet) -> Iterator[Line]:
-    """The words below the map."""
-    if scene.drawing is not None:
-        yield Line(one_line(f"{scene.drawing.title}. {scene.caption}"), NOTE_PX, color=SOFT)
-    _, question, answer = scene.words(sheet)
-    if question:
-        yield Line(one_line(question), is_bold=True)
-    if answer:
-        yield Line(one_line(answer))
-    if sheet == "worksheet":
-        yield from [RULE] * NUM_LINES
-
-
-def _lines(number: int, scene: SheetScene, sheet: Sheet) -> list[Line]:
-    return [*_before(number, scene, sheet), *_after(scene, sheet)]
+def _num_units(text: str) -> int:
+    """The length of a text as Qt counts, in units of UTF-16."""
+    return sum(1 + (ord(letter) > 0xFFFF) for letter in text)

@@ -15,12 +15,26 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.viz_app.export.map_svg import escaped, map_svg
-from augenmerk.viz_app.heatmap.drawing import Drawing
+from augenmerk.viz_app.export.scene_notes import NO_WORDS, Ringed
+from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
 
 Sheet = Literal["worksheet", "solutions", "scenes"]
+Role = Literal["title", "text", "sentence", "note", "map", "caption", "question", "answer", "line"]
+"""Of a part of a scene; "line" is a line to write on."""
+HTML: dict[Role, str] = {
+    "title": "<h2>{}</h2>",
+    "text": "<p>{}</p>",
+    "sentence": '<blockquote lang="de">{}</blockquote>',
+    "note": '<p class="note">{}</p>',
+    "map": "<figure>{}</figure>",
+    "caption": '<p class="note">{}</p>',
+    "question": '<p class="question">{}</p>',
+    "answer": "<p>{}</p>",
+    "line": '<div class="line"></div>',
+}
 NUM_LINES = 3
 """To write on, below each question."""
-MARKDOWN_LINE = "\\_" * 40
+MARKDOWN: dict[Role, str] = {"title": "## {}", "sentence": "> {}", "line": "\\_" * 40}
 NO_QUESTION = "What do you see?"
 NAME = "Name:"
 SOLUTIONS = "Solutions"
@@ -35,9 +49,10 @@ section { overflow-wrap: anywhere; margin: 1.4rem 0 2rem; }
 blockquote { margin: .2rem 0; font-size: 1.05rem; }
 p { margin: .2rem 0; }
 .name { display: inline-block; width: 16rem; border-bottom: 1px solid #9aa0a8; }
-.note, figcaption { color: #5a626b; font-size: .85rem; }
+.note { color: #5a626b; font-size: .85rem; }
 .line { height: 1.7rem; border-bottom: 1px solid #9aa0a8; }
 .question { font-weight: 600; margin-top: .3rem; }
+mark { background: none; color: inherit; border: 2px solid @POINTER@; border-radius: .5em; padding: 0 .2em; }
 figure { margin: .3rem 0; overflow-x: auto; }
 svg { max-width: 100%; min-width: 34rem; height: auto; display: block; }
 svg text { font-family: system-ui, sans-serif; }
@@ -51,7 +66,7 @@ svg text { font-family: system-ui, sans-serif; }
   section { break-inside: avoid; margin: 0; padding-top: 2.5mm; }
   section.first { break-before: page; }
 }
-"""  # noqa: E501
+""".replace("@POINTER@", PRINT_COLORS["pointer"])  # noqa: E501
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +76,9 @@ class SheetScene:
     Attributes:
         title, text, question, answer: its words; all but the title may be empty.
         sentence: to be translated.
-        translation: in words; empty if there is none.
-        is_given: whether the translation was given.
-        original: the translation with nothing changed; empty if nothing is changed.
-        changes: the changes of the experiment in words.
-        note: on the map's origin; may be empty.
+        notes: on the experiment and its map.
         drawing: the map, as the window shows it; None if there is none.
-        caption: sentences on the map.
+        caption: of the map.
         is_share: whether its numbers are shares of a query's weight, from 0 to 1.
         measure: the meaning of a cell.
     """
@@ -77,34 +88,28 @@ class SheetScene:
     text: str = ""
     question: str = ""
     answer: str = ""
-    translation: str = ""
-    is_given: bool = False
-    original: str = ""
-    changes: tuple[str, ...] = ()
-    note: str = ""
+    notes: tuple[Ringed, ...] = ()
     drawing: Drawing | None = None
-    caption: str = ""
+    caption: Ringed = NO_WORDS
     is_share: bool = True
     measure: str = ""
 
-    @property
-    def notes(self) -> list[str]:
-        """The experiment without its sentence: its translations and its changes."""
-        is_same = bool(self.changes) and self.original == self.translation
-        name = "Given translation" if self.is_given else "Translation"
-        notes = {
-            f"{name}, unchanged" if is_same else name: self.translation,
-            "Original translation": "" if is_same else self.original,
-            "Changed": "; ".join(self.changes),
-            "Map": self.note,
-        }
-        return [f"{name}: {value}" for name, value in notes.items() if value]
-
-    def words(self, sheet: Sheet) -> tuple[str, str, str]:
-        """Text, question and answer on a sheet; each may be empty."""
-        question = self.question or ("" if sheet == "scenes" else NO_QUESTION)
+    def parts(self, number: int, sheet: Sheet) -> list[tuple[Role, Ringed]]:
+        """The lines of the scene on a sheet from top to bottom, and the place of its map."""
         answer = {"worksheet": "", "solutions": self.answer or self.text, "scenes": self.answer}[sheet]
-        return self.text if sheet == "scenes" else "", question, answer
+        parts: list[tuple[Role, Ringed]] = [
+            ("title", Ringed(f"{number}. {self.title}")),
+            ("text", Ringed(self.text if sheet == "scenes" else "")),
+            ("sentence", Ringed(self.sentence)),
+            *(("note", each) for each in self.notes),
+            ("map", NO_WORDS),
+            ("caption", self.caption),
+            ("question", Ringed(self.question or ("" if sheet == "scenes" else NO_QUESTION))),
+            ("answer", Ringed(answer)),
+        ]
+        has_map = self.drawing is not None
+        shown = [(role, line.one_line()) for role, line in parts if line.text or (role == "map" and has_map)]
+        return shown + [("line", NO_WORDS)] * (NUM_LINES if sheet == "worksheet" else 0)
 
 
 def sheet_title(title: str, sheet: Sheet) -> str:
@@ -134,39 +139,32 @@ def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
 
 
 def _scene_html(number: int, scene: SheetScene, sheet: Sheet) -> str:
-    text, question, answer = (escaped(each) for each in scene.words(sheet))
+    parts = []
+    for role, (before, ringed, after) in scene.parts(number, sheet):
+        ring = f"<mark>{escaped(ringed)}</mark>" if ringed else ""
+        drawn = map_svg(scene.drawing) if role == "map" and scene.drawing is not None else ""
+        parts.append(HTML[role].format(f"{escaped(before)}{ring}{escaped(after)}{drawn}"))
     begins = '<section class="first">' if number > 1 and number % 2 else "<section>"
-    parts = [
-        f"{begins}\n<h2>{number}. {escaped(scene.title)}</h2>",
-        f"<p>{text}</p>" if text else "",
-        f'<blockquote lang="de">{escaped(scene.sentence)}</blockquote>',
-        *(f'<p class="note">{escaped(note)}</p>' for note in scene.notes),
-    ]
-    if scene.drawing is not None:
-        caption = escaped(f"{scene.drawing.title}. {scene.caption}".strip())
-        parts.append(f"<figure>\n{map_svg(scene.drawing)}\n<figcaption>{caption}</figcaption>\n</figure>")
-    parts += [f'<p class="question">{question}</p>' if question else "", f"<p>{answer}</p>" if answer else ""]
-    lines = '<div class="line"></div>' * NUM_LINES if sheet == "worksheet" else ""
-    return "\n".join(filter(None, [*parts, lines])) + "\n</section>\n"
+    return "\n".join([begins, *parts, "</section>\n"])
 
 
 def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
-    """The same as Markdown; maps are tables."""
+    """The same as Markdown; maps are tables, and rings are bold."""
     parts = [f"# {_marked(sheet_title(title, sheet))}\n"] + ([f"{NAME}\n"] if sheet == "worksheet" else [])
     for number, scene in enumerate(scenes, start=1):
-        text, question, answer = map(_marked, scene.words(sheet))
-        blocks = [f"## {number}. {_marked(scene.title)}", text, f"> {_marked(scene.sentence)}"]
-        blocks += [*map(_marked, scene.notes), _table(scene, scene.drawing) if scene.drawing is not None else ""]
-        blocks += [question, answer, *([MARKDOWN_LINE] * NUM_LINES if sheet == "worksheet" else [])]
-        parts.append("\n\n".join(filter(None, blocks)) + "\n")
+        blocks = []
+        for role, (before, ringed, after) in scene.parts(number, sheet):
+            ring = f"**{_marked(ringed)}**" if ringed else ""
+            table = _table(scene, scene.drawing) if role == "map" and scene.drawing is not None else ""
+            blocks.append(MARKDOWN.get(role, "{}").format(f"{_marked(before)}{ring}{_marked(after)}{table}"))
+        parts.append("\n\n".join(blocks) + "\n")
     return "\n".join(parts)
 
 
 def _table(scene: SheetScene, drawing: Drawing) -> str:
     """The map as a table, shares as whole percentages; zeros are omitted, so that other numbers are easier to see."""
-    unit = "Numbers are percentages." if scene.is_share else f"Numbers: {_marked(scene.measure)}."
     lines = [
-        f"{_marked(drawing.title)}. {_marked(scene.caption)} {unit}\n",
+        "Numbers are percentages.\n" if scene.is_share else f"Numbers: {_marked(scene.measure)}.\n",
         f"| | {' | '.join(map(_marked, drawing.column_labels))} |",
         f"|---|{'---|' * len(drawing.column_labels)}",
     ]

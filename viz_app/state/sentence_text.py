@@ -3,7 +3,7 @@
 import difflib
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeVar
@@ -159,10 +159,20 @@ def ignored_span(translation: Translation) -> Span | None:
     return _to_utf16(text, max(0, len(text) - len(translation.ignored_text)), len(text))
 
 
+def target_span(translation: Translation, word: Word) -> tuple[int, int]:
+    """The place of a target word in the text of the translation, in characters; its end if the word is not found."""
+    end = len(translation.text)
+    return _ranges_in(translation.text, translation.target_words).get(word, (end, end))
+
+
 def _word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
     """Places in the typed text of the source words, in characters; words that are not found are left out."""
-    lowered, ranges, position = _same_length_lower(translation.source_text), {}, 0
-    for word in translation.source_words:
+    return _ranges_in(translation.source_text, translation.source_words)
+
+
+def _ranges_in(text: str, words: Iterable[Word]) -> dict[Word, tuple[int, int]]:
+    lowered, ranges, position = _same_length_lower(text), {}, 0
+    for word in words:
         start = lowered.find(_same_length_lower(word.text), position)
         if start >= 0:
             position = start + len(word.text)

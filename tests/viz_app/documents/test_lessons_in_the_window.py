@@ -610,7 +610,7 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
             shown = part.content.selection.apply(part.content.maps[kind], part.content.translation, kind)
             percent = round(100 * float(shown.weights[layer, head][part.content.pinned]))
             assert f"{percent}%" in scene.text, "the map shows what the sentence says"
-        assert "the scene was made with the model" not in part.content.facts
+        assert not any("made with the model" in note for note in part.content.notes)
 
 
 def test_another_measure_is_computed_and_another_model_named_in_the_page(bundled_translator: Translator) -> None:
@@ -627,7 +627,7 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(bundled
     (part,) = scene_parts(lesson, results, model)
     assert part.content.measure != "weight"
     assert part.content.original is not None
-    assert part.content.facts["the scene was made with the model"] == "theirs"
+    assert "The scene was made with the model “theirs”; the maps are those of “bundled”." in part.content.notes
 
 
 @pytest.mark.slow

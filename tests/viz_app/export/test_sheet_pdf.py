@@ -10,9 +10,10 @@ import pytest
 from PySide6.QtGui import QPageSize
 
 from augenmerk.core.errors import StorageError
+from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.sheet_pdf import save_sheet_pdf
 from augenmerk.viz_app.export.worksheet import Sheet
-from augenmerk.viz_app.heatmap.drawing import Drawing
+from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
 from tests.viz_app.export.test_worksheet import FIRST
 
 ROWS = 13
@@ -24,7 +25,7 @@ DRAWING = Drawing(
     column_axis="source token",
     title="Cross-attention · layer 2",
 )
-SCENE = replace(FIRST, drawing=DRAWING, caption="Each row: where the model looks.")
+SCENE = replace(FIRST, drawing=DRAWING, caption=Ringed("Each row: where the model looks."))
 
 
 class Pdf:
@@ -100,6 +101,33 @@ def test_two_scenes_are_on_a_page(qapp, tmp_path: Path, sheet: Sheet) -> None:
 def test_a_scene_with_long_words_has_a_page_of_its_own(qapp, tmp_path: Path) -> None:
     pdf = saved(tmp_path, 3, "scenes", text="many words " * 90, answer="and many more " * 70)
     assert len(pdf.pages) == 3
+
+
+def test_a_scene_that_is_longer_than_a_page_goes_on_on_the_next_one(qapp, tmp_path: Path) -> None:
+    pdf = saved(tmp_path, 2, "scenes", text=" ".join(f"word{number}" for number in range(1200)), answer="The end.")
+    first, second, *_ = pages = [pdf.text(page) for page in pdf.pages]
+    assert len(pages) == 4
+    assert "word0" in first
+    assert "word1199" not in first
+    assert "word1199" in second
+    assert "row12" in second
+    assert "".join(second.split()).endswith("Theend.")
+    assert "Scene2" in pages[2]
+
+
+def test_a_ring_is_drawn_around_the_word_that_is_pointed_at(qapp, tmp_path: Path) -> None:
+    def num_ringed(*notes: Ringed) -> int:
+        pdf = saved(tmp_path, 1, notes=notes, drawing=None)
+        red, green, blue = (int(PRINT_COLORS["pointer"][place : place + 2], 16) / 255 for place in (1, 3, 5))
+        contents = re.search(rb"/Contents (\d+) 0 R", pdf.pages[0])
+        assert contents is not None
+        colors = re.findall(r"([\d.]+) ([\d.]+) ([\d.]+) SCN", pdf.stream(int(contents[1])))
+        pointer = pytest.approx((red, green, blue), abs=0.01)
+        return sum(tuple(map(float, color)) == pointer for color in colors)
+
+    assert num_ringed(Ringed("Translation: a cat")) == 0
+    assert num_ringed(Ringed("Translation: 😀 a ", "dog", " sits")) == 1
+    assert num_ringed(Ringed("many words " * 12, "that are ringed " * 12, "end")) == 2, "one on each of its lines"
 
 
 def test_fonts_are_in_the_file_and_the_paper_has_its_size(qapp, tmp_path: Path) -> None:

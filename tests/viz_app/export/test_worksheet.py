@@ -13,6 +13,7 @@ from augenmerk.core.translation.experiment_file import read_lesson_file
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, sheet_scenes
+from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import (
     NO_QUESTION,
     NUM_LINES,
@@ -32,11 +33,11 @@ FIRST = SheetScene(
     text="The text is green.",
     question="Which word is <it>?",
     answer="The answer is blue.",
-    translation="A dog.",
-    original="A cat.",
-    changes=("cross 2·5 off", "step 2: dog"),
+    notes=tuple(map(Ringed, ("Translation: A dog.", "Original translation: A cat.", "Changed: cross 2·5 off"))),
 )
-SECOND = SheetScene("Second", "Zwei Hunde.", text="Secret.", translation="Two dogs.", is_given=True)
+SECOND = SheetScene(
+    "Second", "Zwei Hunde.", text="Secret.", notes=(Ringed("Given translation: ", "Two <", "b> dogs."),)
+)
 
 
 class Text(HTMLParser):
@@ -64,7 +65,7 @@ def with_map(values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)),
         column_axis="source token",
         title="Cross 2·5",
     )
-    return replace(FIRST, drawing=drawing, caption="Each row: where.", measure="norm", **facts)
+    return replace(FIRST, drawing=drawing, caption=Ringed("Cross 2·5. Each row: where."), measure="norm", **facts)
 
 
 def test_a_worksheet_has_the_experiment_and_the_question_and_no_answer() -> None:
@@ -76,10 +77,10 @@ def test_a_worksheet_has_the_experiment_and_the_question_and_no_answer() -> None
         "Which word is <it>?",
         "Translation: A dog.",
         "Original translation: A cat.",
-        "Changed: cross 2·5 off; step 2: dog",
+        "Changed: cross 2·5 off",
         "2. Second",
         "Zwei Hunde.",
-        "Given translation: Two dogs.",
+        "Given translation: Two <b> dogs.",
         NO_QUESTION,
     ):
         assert part in page.text
@@ -104,11 +105,9 @@ def test_scenes_have_their_texts_questions_and_answers() -> None:
     assert NO_QUESTION not in page.text
 
 
-def test_a_translation_that_the_changes_leave_as_it_is_is_named_once() -> None:
-    same = replace(FIRST, original=FIRST.translation)
-    page = Text(sheet_html(TITLE, (same,), "worksheet"))
-    assert "Translation, unchanged: A dog." in page.text
-    assert "Original" not in page.text
+def test_a_word_that_is_pointed_at_is_ringed() -> None:
+    assert "Given translation: <mark>Two &lt;</mark>b&gt; dogs." in sheet_html(TITLE, (SECOND,), "worksheet")
+    assert "Given translation: **Two \\<**b\\> dogs." in sheet_markdown(TITLE, (SECOND,), "worksheet")
 
 
 def test_markdown_has_the_same_and_takes_no_text_for_a_sign() -> None:
@@ -137,7 +136,8 @@ def test_shipped_lessons_make_sheets_with_the_marks_of_their_scenes(
     for scene, printed in zip(lesson.scenes, scenes, strict=True):
         assert printed.drawing is not None
         assert (printed.drawing.marks.pinned is None) == (scene.saved.view.get("pinned") is None)
-        assert bool(printed.changes) == bool(scene.saved.experiment.interventions)
+        has_changes = any(note.text.startswith("Changed: ") for note in printed.notes)
+        assert has_changes == bool(scene.saved.experiment.interventions)
     for name in ("sheet.html", "sheet.md"):
         save_sheet(lesson.title, scenes, "worksheet", tmp_path / name)
         text = (tmp_path / name).read_text(encoding="utf-8")
@@ -155,7 +155,7 @@ def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_a_map_is_printed_with_axes_and_the_scale_of_its_colours() -> None:
-    text = sheet_html(TITLE, (with_map(note="It comes from two."), SECOND), "worksheet")
+    text = sheet_html(TITLE, (with_map(), SECOND), "worksheet")
     page = Text(text)
     for share in (0.25, 0.75, 1.0, 0.0):
         assert f'fill="#{bytes(PAPER.rgb[round(255 * share)]).hex()}"' in text, share
@@ -165,7 +165,6 @@ def test_a_map_is_printed_with_axes_and_the_scale_of_its_colours() -> None:
     assert ">0</text>" in text
     for part in ("<b>a</b>", "dog", "ein", "Hund|", "Cross 2·5. Each row: where.", "Translation: A dog."):
         assert part in page.text
-    assert "Map: It comes from two." in page.text
     assert not {"script", "b", "img", "link"} & page.tags
 
 

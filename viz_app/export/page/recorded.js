@@ -48,8 +48,8 @@ export class RecordedScene {
     this.at = null;
     this.pinned = data.pinned;
     this.part("source").textContent = data.facts.sentence;
-    this.part("target").textContent = data.facts.translation ?? data.facts["given translation"];
-    this.part("original").textContent = data.original ? `Original translation: ${data.original}` : "";
+    write(this.part("target"), data.line);
+    this.part("notes").replaceChildren(...data.notes.map((each) => write(document.createElement("p"), [each])));
     this.part("changes").replaceChildren(...data.changes.map((each) => withChildren("li", each)));
     this.part("steps").replaceChildren(...data.steps.map(stepRow));
     this.part("meaning").textContent = `${data.meaning} ${data.caveat}`;
@@ -162,7 +162,8 @@ export class RecordedScene {
     const { rowsAre, columnsAre } = drawing;
     const at = this.pinned || this.at;
     const title = this.titleOf(chosen.kind, chosen.layer, chosen.head);
-    this.part("title").textContent = title;
+    const isPointed = data.pointed && data.pointed[1] === null && this.isShown(chosen.kind, chosen.layer, chosen.head);
+    write(this.part("title"), isPointed ? ["", title] : [title]);
     this.part("map").setAttribute("aria-label", `${title}: rows are ${rowsAre}s, columns ${columnsAre}s`);
     const facts = Object.entries(data.facts).concat([
       ["map", title],
@@ -231,6 +232,13 @@ export class RecordedScene {
 function withChildren(name, ...children) {
   const element = document.createElement(name);
   element.append(...children);
+  return element;
+}
+
+/** Writes a line of text into an element, with a ring around its middle. */
+function write(element, [before, middle = "", after = ""]) {
+  element.textContent = before;
+  if (middle) element.append(withChildren("mark", middle), after);
   return element;
 }
 

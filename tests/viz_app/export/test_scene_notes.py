@@ -1,0 +1,112 @@
+"""Paper and pages name everything about a scene that their maps do not show."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+)
+from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene, ViewValue
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts, sheet_scenes
+from augenmerk.viz_app.export.html_page import lesson_page_html
+from augenmerk.viz_app.export.worksheet import sheet_html
+from augenmerk.viz_app.state.model_info import ModelInfo
+from tests.viz_app.export.test_html_page import SAID, read_by_the_script
+from tests.viz_app.export.test_worksheet import Text
+
+pytestmark = pytest.mark.heavy
+SENTENCE = "Ein Mann mit Hut spielt im Park Gitarre."
+TRANSLATION = "A man in a hat is playing a guitar in the park."
+OFF = HeadScaled(Head("cross", 1, 4))
+GREEDY = Greedy()
+
+
+@pytest.fixture
+def written(bundled_translator: Translator, qapp):
+    """The sheet as HTML, and the texts on the recorded page, of one scene."""
+
+    def write(
+        *changes: Intervention, view: Mapping[str, ViewValue] | None = None, output: Output = GREEDY, page: str = ""
+    ) -> tuple[str, list[str]]:
+        own = bundled_translator.digest
+        model = ModelInfo("m", None, bundled_translator.run_config, bundled_translator.device, 1, digest=own)
+        saved = SavedExperiment(
+            Experiment(SENTENCE, output, changes),
+            ModelReference("m", own),
+            {"head": ("cross", 1, 4)} | dict(view or {}),
+        )
+        lesson = Lesson("Lesson", (Scene("Title", "", saved, page=page),))
+        results = LessonResultsJob(lesson.scenes, model).run(bundled_translator, lambda _: None, lambda: False)
+        titles = {"word": "Word tab"}
+        html = sheet_html("Lesson", sheet_scenes(lesson, results, model, titles), "worksheet")
+        said = read_by_the_script(lesson_page_html("Lesson", scene_parts(lesson, results, model, titles)), SAID)
+        return html, said
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "note"),
+    [
+        (
+            (HeadScaled(Head("cross", 4, 2)), ForcedToken(2, "nosuchword")),
+            {},
+            "Dropped because they do not fit this model or sentence: cross 5·3 off, step 3: nosuchword.",
+        ),
+        (
+            (AttentionRow(Head("cross", 0, 0), 40, (1.0,) * 11),),
+            {},
+            "Beyond the end of the translation, so without effect",
+        ),
+        ((), {"output": Beam(4)}, f"Translation by beam search with 4 hypotheses: {TRANSLATION}"),
+        ((), {"output": GivenTarget("A man.")}, "Given translation: A man."),
+        ((OFF,), {}, f"Translation, unchanged: {TRANSLATION}"),
+        ((ForcedToken(1, "▁woman"),), {}, f"Original translation: {TRANSLATION}"),
+        ((OFF,), {"view": {"shown": "original"}}, "The map is that of the original translation, without the changes."),
+        (
+            (),
+            {"view": {"hides_wrapping": True, "hides_punctuation": True}},
+            "Hidden: start and end and punctuation, with",
+        ),
+        ((), {"view": {"picture": "lines"}}, "In the app, lines show these values."),
+        ((), {"page": "word"}, "In the app, this scene shows: Word tab. Here is the map of the same sentence."),
+    ],
+    ids=lambda each: each[:40] if isinstance(each, str) else "",
+)
+def test_sheets_and_pages_name_what_the_map_does_not_show(written, changes, options, note: str) -> None:
+    sheet, page = written(*changes, **options)
+    assert note in Text(sheet).text
+    assert any(each.startswith(note) for each in page)
+
+
+def test_a_plain_scene_needs_no_note_but_its_translation(written) -> None:
+    sheet, _ = written()
+    assert sheet.count('class="note"') == 3, "name, translation, caption"
+
+
+@pytest.mark.parametrize("style", ["ring", "arrow", "dim"])
+def test_the_word_and_the_head_that_a_pointer_points_at_are_ringed(written, style: str) -> None:
+    for query, ringed in ((3, "in <mark>a</mark> hat"), (11, "the <mark>park</mark>.")):
+        sheet, _ = written(view={"pinned": (query, 3), "label_mode": "predicted", "pointer": ("word", style)})
+        assert ringed in sheet
+        assert sheet.count("<mark>") == 1
+    sheet, _ = written(view={"pointer": ("head", style)})
+    assert "<mark>Cross-attention · layer 2 · head 5</mark>. Each row" in sheet
+
+
+def test_a_mean_of_heads_is_named_where_one_head_is_drawn(written) -> None:
+    sheet, page = written(view={"scope": "layer", "several": tuple(("cross", 1, head) for head in range(8))})
+    assert "Cross-attention · layer 2 · mean of 8 heads. Each row" in sheet
+    note = "In the app, this scene shows several heads together: Cross-attention · layer 2 · mean of 8 heads."
+    assert any(each.startswith(note) for each in page)
