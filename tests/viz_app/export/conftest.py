@@ -16,6 +16,7 @@ from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.views.heads import HeadsPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
+from tests.viz_app.export.browser import Browser, chromium
 from tests.viz_app.synthetic import FakeTranslator, make_translation
 
 SENTENCE = "Der schöne große Bär überquert die Straße ."
@@ -52,6 +53,13 @@ class EmptyPage(QWidget):
     def export_source(self) -> ExportSource:
         """All of it."""
         return ExportSource(self, caption="nothing but charts")
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser for all tests of a module."""
+    with chromium(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Lessons in a page that runs their model, in Chromium: scenes give the results of Python, can be changed and reset."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +16,13 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.export.page_lesson import PageLesson
 from augenmerk.viz_app.export.running_page import running_page_html
-from tests.viz_app.export.browser import Browser, chromium
+from tests.viz_app.export.browser import Browser
 from tests.viz_app.export.test_page_lesson import computed
 
 pytestmark = [pytest.mark.heavy, pytest.mark.subprocess]
 SENTENCE = "Ein Mann steht auf einer Leiter."
 SHIPPED = tuple(scene for path in shipped_lessons() for scene in read_lesson_file(path).scenes)
+DESK, PHONE = (1440, 900), (360, 740)
 VIEW = {"head": ("cross", 1, 4), "pinned": (2, 3), "label_mode": "predicted", "merges_words": False}
 
 
@@ -51,17 +51,12 @@ def page(bundled_translator: Translator, tmp_path_factory: pytest.TempPathFactor
     return path
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("profile")) as session:
-        yield session
-
-
 @pytest.fixture
-def opened(browser: Browser, page: Path) -> Browser:
-    """The page at its first scene."""
-    browser.open(page)
-    return browser
+def opened(session: Browser, page: Path) -> Browser:
+    """The page at its first scene, at a desk."""
+    session.show_as(*DESK)
+    session.open(page)
+    return session
 
 
 def go(browser: Browser, place: int) -> None:
@@ -118,12 +113,12 @@ def test_changes_last_until_the_scene_is_reset(opened: Browser, bundled_translat
     assert (opened.text("#translation"), opened.text("#scene-changed")) == (before, "")
 
 
-def test_an_address_opens_a_scene_with_changes(browser: Browser, page: Path, bundled_translator: Translator) -> None:
-    browser.open(page, f"#scene={PLACES['Typed'] + 1}&text=Zwei Hunde.&off=cross")
-    assert browser.script("return document.querySelector('#scene-list').selectedIndex") == PLACES["Typed"]
-    assert len(browser.texts("#chips li")) == 1
-    assert browser.script("return document.querySelector('#text').value") == "Zwei Hunde."
-    assert is_shown(browser, "#scene-reset")
+def test_an_address_opens_a_scene_with_changes(session: Browser, page: Path, bundled_translator: Translator) -> None:
+    session.open(page, f"#scene={PLACES['Typed'] + 1}&text=Zwei Hunde.&off=cross")
+    assert session.script("return document.querySelector('#scene-list').selectedIndex") == PLACES["Typed"]
+    assert len(session.texts("#chips li")) == 1
+    assert session.script("return document.querySelector('#text').value") == "Zwei Hunde."
+    assert is_shown(session, "#scene-reset")
 
 
 def test_a_scene_that_the_page_cannot_compute_shows_recorded_maps(
@@ -188,8 +183,32 @@ def test_the_pointer_of_a_scene_is_drawn(opened: Browser) -> None:
 
 
 def test_no_scene_scrolls_sideways_on_a_phone(opened: Browser) -> None:
-    opened.show_as(360, 740, is_phone=True)
+    opened.show_as(*PHONE, is_phone=True)
     for place in range(len(SHIPPED) + len(OWN)):
         go(opened, place)
         assert opened.script("return document.documentElement.scrollWidth - innerWidth") <= 0, place
-    opened.show_as(1440, 900)
+
+
+BOXES = """
+const boxOf = (id) => document.getElementById(id).getBoundingClientRect();
+return [...arguments].map(boxOf).map((box) => [box.top, box.bottom]);
+"""
+
+
+@pytest.mark.parametrize("size", [DESK, (1920, 1080)])
+def test_question_translation_and_map_are_in_sight_together(opened: Browser, size: tuple[int, int]) -> None:
+    opened.show_as(*size)
+    for place, scene in enumerate(SHIPPED):
+        go(opened, place)
+        boxes = opened.script(BOXES, "question", "translation", "map", "reading")
+        assert all(0 <= top <= bottom <= size[1] for top, bottom in boxes), (scene.title, boxes)
+    assert opened.script("return scrollY") == 0
+
+
+def test_on_a_phone_the_question_stays_in_sight_above_the_map(opened: Browser) -> None:
+    opened.show_as(*PHONE, is_phone=True)
+    for place, scene in enumerate(SHIPPED):
+        go(opened, place)
+        opened.click('[aria-label="Cross-attention · layer 3 · head 8"]')
+        question, large = opened.script(BOXES, "question", "map")
+        assert 0 <= question[0] <= question[1] <= large[0] < large[1] <= PHONE[1], (scene.title, question, large)

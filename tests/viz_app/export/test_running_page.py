@@ -23,7 +23,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
-from tests.viz_app.export.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser, chromium
+from tests.viz_app.export.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
 
@@ -87,12 +87,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "augenmerk", "page", "--out", str(target), "--text", SENTENCE]
     subprocess.run(command, check=True, capture_output=True)
     return target
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with chromium(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
 
 
 @pytest.fixture

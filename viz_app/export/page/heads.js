@@ -263,12 +263,12 @@ export class LargeMap {
     this.showTools();
   }
 
-  /** The height for the map that leaves the scale and the reading in sight, or half the window if that is more. */
+  /** The height for the map that leaves scale and reading in sight, or two fifths of the window if that is more. */
   roomBelow() {
     const panel = this.canvas.closest(".panel");
     const topOf = (element) => element.getBoundingClientRect().top;
     const top = topOf(panel.parentElement) + window.scrollY + topOf(this.canvas) - topOf(panel); // the panel may be stuck
-    return Math.max(window.innerHeight / 2, window.innerHeight - top - BELOW_MAP);
+    return Math.max(0.4 * window.innerHeight, window.innerHeight - top - BELOW_MAP);
   }
 
   /** The buttons for the row of the pinned cell. */
