@@ -303,11 +303,8 @@ def keys_of(state: ExperimentState) -> tuple[BoundCommand, ...]:
 def caption(state: ExperimentState) -> str:
     """A line on the head and its maps, and one on the meaning of a row."""
     head, maps = state.selection.head, state.maps
-    parts = [map_text.title(state)]
-    is_one = state.settings.scope == "head"
-    if is_one and head in state.experiment.heads_off:
-        parts.append("off")
-    if is_one and state.roles.sample is not None and (role := role_name(state.roles, head)):
+    parts = map_text.titles(state)
+    if state.settings.scope == "head" and state.roles.sample is not None and (role := role_name(state.roles, head)):
         parts.append(role)
     if state.result is not None and state.result.is_changed:
         parts.append(maps.shown)

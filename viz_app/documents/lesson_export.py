@@ -108,7 +108,7 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
     measure = MEASURES[state.maps.shown_measure(state.selection.head.kind)]
     is_difference = drawing is not None and drawing.is_signed
     colors = SHOWN_NAMES["difference"] if is_difference else measure.name
-    title, caption = map_text.title(state), f". {map_text.meaning_of_query(state)} Colours: {colors}."
+    title, caption = " · ".join(map_text.titles(state)), f". {map_text.meaning_of_query(state)} Colours: {colors}."
     is_ringed = pointer is not None and pointer.target == "head"
     changes = "; ".join(changes_in_words(computed.result.experiment, computed.result.original))
     notes = (f"Changed: {changes}" if changes else "", *_notes(scene, state, model, views))

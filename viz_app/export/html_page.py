@@ -206,7 +206,7 @@ def _marks(content: PageContent, kind: MapKind, mode: LabelMode, view: MapView) 
         for layer in range(num_layers)
     ]
     return [
-        [{"isOff": each.is_off, "set": _bands(each.set), "forced": _bands(each.forced)} for each in heads]
+        [{"factor": each.factor, "set": _bands(each.set), "forced": _bands(each.forced)} for each in heads]
         for heads in found
     ]
 

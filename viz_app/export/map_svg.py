@@ -25,6 +25,7 @@ LETTER, MAX_LABEL = 6.2, 16
 TEXT_PX, LABEL_GAP, MARKS_ROOM, AXIS_ROOM = 11, 8, 14, 16
 NUMBER_ROOM = 24, 11
 """The smallest cell that holds a number."""
+BOLD_AT_END = ' text-anchor="end" font-weight="bold"'
 BAR_GAP, BAR_WIDTH, BAR_STEPS, BAR_ROOM = 24, 10, 32, 80
 INK, SOFT, GRID_COLOR, HATCH_COLOR = "#1d2126", "#5a626b", "#d8dbe0", "#9aa0a8"
 MIDDLE_GREY = 140
@@ -62,6 +63,9 @@ def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, h
     inside = Box(0, 0, cells.width, cells.height)
     parts += [_shape_svg(shape, left, top) for shape in mark_shapes(drawing.marks, cell, inside)]
     parts += _scale(drawing, cells)
+    if drawing.marks.scaling:
+        place = left - LABEL_GAP, top + cells.height + MARKS_ROOM - 3
+        parts.append(_text(*place, drawing.marks.scaling, BOLD_AT_END, PRINT_COLORS["warm"]))
     return f"{''.join(parts)}</svg>"
 
 

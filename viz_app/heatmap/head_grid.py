@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QSizePolicy
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import factors_of
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, Box, color_table, mark_shapes
+from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, color_table, mark_shapes
 from augenmerk.viz_app.heatmap.map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
 from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -313,6 +313,7 @@ class GridPainter:
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self.theme.font("small", bold=True))
         width, height = self.layout.thumbnail.width(), self.layout.thumbnail.height()
         for kind in MAP_KINDS:
             num_rows, num_columns = state.maps.view_all(kind).values.shape[-2:]
@@ -326,6 +327,12 @@ class GridPainter:
                 of_experiment = replace(marks, lit=frozenset(), pinned=None)
                 shapes = mark_shapes(of_experiment, cell, Box(0, 0, width, height), SMALL_SCALE)
                 paint_shapes(painter, shapes, QPointF(place.topLeft()), self.theme)
+                if marks.scaling:
+                    box = painter.fontMetrics().tightBoundingRect(marks.scaling).adjusted(-1, -1, 2, 2)
+                    box.moveBottomRight(place.bottomRight())
+                    painter.fillRect(box, self.theme.color("panel", VEIL_OPACITY))
+                    painter.setPen(self.theme.color("warm"))
+                    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, marks.scaling)
         painter.restore()
 
     def _paint_networks(self, painter: QPainter) -> None:

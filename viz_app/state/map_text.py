@@ -14,9 +14,9 @@ from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_source import hides_nothing
-from augenmerk.viz_app.state.map_view import SHORTENED, Band, MapView, Pair
+from augenmerk.viz_app.state.map_view import NO_MARKS, SHORTENED, Band, MapView, Pair
 from augenmerk.viz_app.state.map_view_settings import Picture
-from augenmerk.viz_app.state.marks import query_sum
+from augenmerk.viz_app.state.marks import marks_of_large_map, query_sum
 from augenmerk.viz_app.state.sentence_text import elided
 
 KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
@@ -39,6 +39,13 @@ def title(state: ExperimentState) -> str:
     if settings.scope == "layer":
         return f"{kind} · layer {head.layer + 1} · {how} of {num_heads} heads"
     return f"{kind} · {how} of {num_heads} heads" + (" in all layers" if settings.scope == "all" else "")
+
+
+def titles(state: ExperimentState) -> list[str]:
+    """The title of the large map, and "off" or a factor if its heads are scaled."""
+    view = state.maps.view()
+    marks = marks_of_large_map(state, view) if view is not None else NO_MARKS
+    return [title(state), *(["off"] if marks.is_off else [marks.scaling] if marks.scaling else [])]
 
 
 def meaning_of_query(state: ExperimentState, picture: Picture = "heatmap") -> str:

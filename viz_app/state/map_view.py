@@ -73,7 +73,7 @@ class Marks:
     """The marks on the drawing of one map.
 
     Attributes:
-        is_off: the head is switched off.
+        factor: the head's output is multiplied by it; 0: the head is switched off.
         pinned: the pinned cell.
         lit: rows and columns of tokens that are picked.
         changed: rows and columns of tokens that the original translation does not have.
@@ -83,7 +83,7 @@ class Marks:
         is_dimmed: the pointer dims the whole map.
     """
 
-    is_off: bool = False
+    factor: float = 1.0
     pinned: Place | None = None
     lit: frozenset[Band] = frozenset()
     changed: frozenset[Band] = frozenset()
@@ -91,6 +91,16 @@ class Marks:
     forced: frozenset[Band] = frozenset()
     pointed: Pointed | None = None
     is_dimmed: bool = False
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the head is switched off, and so struck out."""
+        return self.factor == 0
+
+    @property
+    def scaling(self) -> str:
+        """The factor in a few letters; empty if the head is off or unchanged."""
+        return f"×{self.factor:g}" if self.factor not in (0, 1) else ""
 
 
 NO_MARKS = Marks()

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from augenmerk.core.analysis.selection import LabelMode
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, factors_of
 from augenmerk.core.translation.result import MapKind, Translation, Word
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import (
@@ -30,7 +31,7 @@ def marks_of_experiment(
 ) -> Marks:
     """An experiment's changes to the map of some heads of a kind, given by layer and head.
 
-    The map counts as switched off if all of its heads are.
+    The map counts as scaled by a factor, or as switched off, if all of its heads are.
     """
     experiment = translation.experiment
     rows = [
@@ -40,25 +41,31 @@ def marks_of_experiment(
     ]
     steps = frozenset(each.step for each in experiment.forced)
     forced = queries_of_tokens(translation, kind, "target", steps, token_shift_of_queries(kind, label_mode))
-    off = {(head.layer, head.head) for head in experiment.heads_off if head.kind == kind}
     return Marks(
-        is_off=bool(heads) and off.issuperset(heads),
+        factor=_factor_of(experiment, kind, heads),
         set=frozenset(view.bands(queries=rows)),
         forced=frozenset(view.bands(queries=forced)),
     )
 
 
+def _factor_of(experiment: Experiment, kind: MapKind, heads: Collection[tuple[int, int]]) -> float:
+    """The factor of the output of all these heads; 1 if they have several."""
+    factors = factors_of(experiment.scalings)
+    found = {factors.get(Head(kind, *place), 1.0) for place in heads}
+    return found.pop() if len(found) == 1 else 1.0
+
+
 def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
     """The marks of the large map."""
     maps, kind, pinned = state.maps, state.selection.head.kind, state.selection.pinned
-    marks, heads, off = NO_MARKS, maps.heads(), state.experiment.heads_off
+    marks, heads = NO_MARKS, maps.heads()
     if state.result is not None and state.result.is_changed and maps.translation is not None:
         if maps.shown != "original":
             marks = marks_of_experiment(view, maps.translation, kind, heads, state.settings.label_mode)
         marks = replace(marks, changed=frozenset(bands_at(*maps.new_entries(kind))))
     return replace(
         marks,
-        is_off=bool(off) and maps.shown != "original" and off.issuperset(Head(kind, *head) for head in heads),
+        factor=_factor_of(state.experiment, kind, heads) if maps.shown != "original" else 1.0,
         pinned=view.place_of(pinned) if pinned is not None else None,
         lit=lit_bands(state, kind, view),
         pointed=_pointed(state, view),
@@ -89,7 +96,7 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
         return {}
     view = maps.view_all(kind)
     of_all = Marks(lit=lit_bands(state, kind, view), changed=frozenset(bands_at(*maps.new_entries(kind))))
-    off = {(head.layer, head.head) for head in state.experiment.heads_off if head.kind == kind}
+    factors = factors_of(state.experiment.scalings)
     pointer, head_shown = state.selection.pointer, state.selection.head
     at_head = pointer if pointer is not None and pointer.target == "head" else None
     has_changes = maps.shown != "original" and (translation.experiment.attention_rows or translation.experiment.forced)
@@ -100,8 +107,7 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
         if has_changes:
             changes = marks_of_experiment(view, translation, kind, [place], state.settings.label_mode)
             marks = replace(of_all, set=changes.set, forced=changes.forced)
-        if place in off:
-            marks = replace(marks, is_off=True)
+        marks = replace(marks, factor=factors.get(Head(kind, *place), 1.0))
         if at_head is not None and Head(kind, *place) == head_shown:
             marks = replace(marks, pointed=Pointed(at_head.style))
         elif at_head is not None:

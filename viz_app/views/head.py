@@ -246,9 +246,7 @@ class HeadPanel(QFrame):
         state, is_one_head = self._state, self._state.settings.scope == "head"
         head, shown = state.selection.head, state.maps.shown
         is_off = head in state.experiment.heads_off
-        parts = [map_text.title(state)]
-        if is_off and is_one_head and shown != "original":
-            parts.append("off")
+        parts = map_text.titles(state)
         forms = forms_of_title(" · ".join(parts), head.kind)
         is_changed = state.result is not None and state.result.is_changed
         if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):

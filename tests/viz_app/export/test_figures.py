@@ -26,7 +26,7 @@ def _block(title: str, num_layers: int, num_heads: int, off: tuple[int, int] | N
     """Small maps of 4 × 5 cells."""
     values = np.ones((4, 5), dtype=np.float32)
     lines = [
-        [Drawing(values, marks=Marks(is_off=(layer, head) == off)) for head in range(num_heads)]
+        [Drawing(values, marks=Marks(factor=float((layer, head) != off))) for head in range(num_heads)]
         for layer in range(num_layers)
     ]
     return DrawingBlock(title, lines)

@@ -107,7 +107,16 @@ JSON.stringify(data.kinds.map((each) => ["read", "predicted"].map((mode) => {
 })))
 """
 SAID = "JSON.stringify(said)"
-NAMES = ("ColorTable", "markShapes", "recordedDrawing", "RecordedScene", "scaleEnds", "shortNumber", "unpack")
+NAMES = (
+    "ColorTable",
+    "drawSmallMap",
+    "markShapes",
+    "recordedDrawing",
+    "RecordedScene",
+    "scaleEnds",
+    "shortNumber",
+    "unpack",
+)
 """Of the modules, for tests."""
 
 

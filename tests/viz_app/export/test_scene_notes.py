@@ -1,6 +1,8 @@
 """Paper and pages name everything about a scene that their maps do not show."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -19,15 +21,16 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene, ViewValue
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts, sheet_scenes
-from augenmerk.viz_app.export.html_page import lesson_page_html
+from augenmerk.viz_app.export.html_page import lesson_page_html, page_html
 from augenmerk.viz_app.export.worksheet import sheet_html
+from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS
 from augenmerk.viz_app.state.model_info import ModelInfo
-from tests.viz_app.export.test_html_page import SAID, read_by_the_script
+from tests.viz_app.export.test_html_page import SAID, TRANSLATION, content, read_by_the_script
 from tests.viz_app.export.test_worksheet import Text
 
 pytestmark = pytest.mark.heavy
 SENTENCE = "Ein Mann mit Hut spielt im Park Gitarre."
-TRANSLATION = "A man in a hat is playing a guitar in the park."
+TEXT = "A man in a hat is playing a guitar in the park."
 OFF = HeadScaled(Head("cross", 1, 4))
 GREEDY = Greedy()
 
@@ -69,10 +72,10 @@ def written(bundled_translator: Translator, qapp):
             {},
             "Beyond the end of the translation, so without effect",
         ),
-        ((), {"output": Beam(4)}, f"Translation by beam search with 4 hypotheses: {TRANSLATION}"),
+        ((), {"output": Beam(4)}, f"Translation by beam search with 4 hypotheses: {TEXT}"),
         ((), {"output": GivenTarget("A man.")}, "Given translation: A man."),
-        ((OFF,), {}, f"Translation, unchanged: {TRANSLATION}"),
-        ((ForcedToken(1, "▁woman"),), {}, f"Original translation: {TRANSLATION}"),
+        ((OFF,), {}, f"Translation, unchanged: {TEXT}"),
+        ((ForcedToken(1, "▁woman"),), {}, f"Original translation: {TEXT}"),
         ((OFF,), {"view": {"shown": "original"}}, "The map is that of the original translation, without the changes."),
         (
             (),
@@ -110,3 +113,34 @@ def test_a_mean_of_heads_is_named_where_one_head_is_drawn(written) -> None:
     assert "Cross-attention · layer 2 · mean of 8 heads. Each row" in sheet
     note = "In the app, this scene shows several heads together: Cross-attention · layer 2 · mean of 8 heads."
     assert any(each.startswith(note) for each in page)
+
+
+def test_the_factor_of_a_scaled_head_stands_at_its_map(written) -> None:
+    sheet, _ = written(HeadScaled(Head("cross", 1, 4), 0.5))
+    assert "Cross-attention · layer 2 · head 5 · ×0.5. Each row" in sheet
+    warm = rf'<text [^>]*fill="{PRINT_COLORS["warm"]}"[^>]*font-weight="bold">×0.5</text>'
+    assert len(re.findall(warm, sheet)) == 1
+    for others in ((), (OFF,), (HeadScaled(Head("cross", 1, 5), 0.5),)):
+        assert not re.search(warm, written(*others)[0])
+    several = {"scope": "layer", "several": (("cross", 1, 4), ("cross", 1, 5))}
+    assert "×" not in written(HeadScaled(Head("cross", 1, 4), 0.5), view=several)[0]
+
+
+def test_a_page_writes_the_factor_on_each_map_of_the_head(qapp) -> None:
+    changed = replace(TRANSLATION, experiment=Experiment("x", GREEDY, (HeadScaled(Head("cross", 0, 1), -2.5),)))
+    page = page_html(content(translation=changed))
+    written_text = """JSON.stringify((() => {
+      const texts = [], none = () => ({ width: 1 });
+      const pen = new Proxy({ measureText: none, fillText: (text) => texts.push(text) }, {
+        get: (found, name) => found[name] ?? (() => {}), set: () => true,
+      });
+      const canvas = { style: {}, getContext: () => pen };
+      document.createElement = () => canvas;
+      const blocks = data.blocks.map(unpack), table = new ColorTable(colors.light, false);
+      for (const head of [0, 1, 2]) {
+        drawSmallMap(canvas, recordedDrawing(data.kinds[2].modes.read, blocks, 0, head, "kind"), table);
+        texts.push(`after ${head}`);
+      }
+      return texts;
+    })())"""
+    assert read_by_the_script(page, written_text) == ["after 0", "×-2.5", "after 1", "after 2"]

@@ -172,7 +172,7 @@ def test_all_marks_of_a_scene_are_printed() -> None:
     scene = with_map()
     assert scene.drawing is not None
     first, second = (frozenset({Band(index, is_row=True)}) for index in (0, 1))
-    marks = Marks(is_off=True, pinned=Place(0, 1), set=second, forced=first, pointed=Pointed("ring", 0, 1))
+    marks = Marks(factor=0.0, pinned=Place(0, 1), set=second, forced=first, pointed=Pointed("ring", 0, 1))
     marked = replace(scene, drawing=replace(scene.drawing, marks=marks))
     plain, text = (sheet_html(TITLE, (each,), "worksheet") for each in (scene, marked))
     for role, times in (("warm", 3), ("pointer", 1), ("accent", 3)):  # line, bar, dot; ring; frame and both labels

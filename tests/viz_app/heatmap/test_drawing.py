@@ -45,7 +45,7 @@ from tests.viz_app.synthetic import make_result, make_translation
 ROWS, COLUMNS = 6, 5
 FIRST_PINNED, LAST_PINNED = Marks(pinned=Place(0, 0)), Marks(pinned=Place(ROWS - 1, COLUMNS - 1))
 ALL = Marks(
-    is_off=True,
+    factor=0.0,
     pinned=Place(4, 3),
     lit=frozenset({Band(2, is_row=True), Band(1, is_row=False)}),
     changed=frozenset({Band(1, is_row=True), Band(2, is_row=False)}),
@@ -206,7 +206,7 @@ def test_the_script_of_the_page_makes_the_same_shapes(qapp, cell: tuple[int, int
     def bands(found: frozenset[Band]) -> list[dict]:
         return [{"index": band.index, "isRow": band.is_row} for band in sorted(found)]
 
-    marks = {"isOff": True, "pinned": [4, 3], "pointed": pointed and [pointed.style, pointed.row, pointed.column]}
+    marks = {"factor": 0, "pinned": [4, 3], "pointed": pointed and [pointed.style, pointed.row, pointed.column]}
     marks |= {name: bands(getattr(ALL, name)) for name in ("lit", "changed", "set", "forced")}
     width, height = cell[0] * COLUMNS, cell[1] * ROWS
     tell = f"JSON.stringify(markShapes({json.dumps(marks)}, {cell[0]}, {cell[1]}, {width}, {height}, 1))"

@@ -3,6 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -16,7 +17,7 @@ from augenmerk.viz_app.heatmap.drawing import (
 )
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea, numbered_heads
 from augenmerk.viz_app.heatmap.map_image import map_image
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import scale, toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view_settings import Scale
@@ -306,6 +307,22 @@ def test_a_head_that_is_off_still_shows_its_map(qtbot: QtBot, theme: Theme) -> N
         picture.pixel(x, y) for x in range(place.left(), place.right()) for y in range(place.top(), place.bottom())
     }
     assert len(colors) > 10, "the map is seen through the veil"
+
+
+def test_the_factor_of_a_scaled_head_stands_on_its_map_alone(qtbot: QtBot, theme: Theme) -> None:
+    state, grid, _ = _grid(qtbot, theme)
+    head = Head("cross", 2, 3)
+
+    def pictures(factor: float) -> dict[Head, QImage]:
+        scaled = make_translation(interventions=(HeadScaled(head, factor),))
+        state.submit(scale(head, factor))
+        state.accept(ExperimentResult(scaled, make_translation(), scaled.log_probabilities))
+        picture, places = grid.grab().toImage(), {each: grid.place_of(each) for each in state.maps.all_heads}
+        return {each: picture.copy(place) for each, place in places.items() if place is not None}
+
+    half, other, plain = pictures(0.5), pictures(-1.5), pictures(1.0)
+    assert half[head] != other[head] != plain[head] != half[head]
+    assert all(half[each] == other[each] for each in half if each != head)
 
 
 @pytest.mark.parametrize("width", [340, 540])

@@ -3,8 +3,10 @@
 import pytest
 
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.viz_app.state.experiment_editor import scale
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_text import measure_note
+from augenmerk.viz_app.state.map_text import measure_note, titles
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.viz_app.synthetic import make_result, make_translation
 
@@ -30,3 +32,18 @@ def test_nothing_is_said_about_weights(state: ExperimentState) -> None:
     state.settings.measure = "weight"
     assert measure_note(state) == ""
     assert measure_note(ExperimentState(MapViewSettings(measure="norm"))) == ""
+
+
+@pytest.mark.parametrize(("factor", "note"), [(0.0, ["off"]), (0.5, ["×0.5"]), (-2.0, ["×-2"]), (1.0, [])])
+def test_a_title_names_what_happens_to_the_output_of_its_head(
+    state: ExperimentState, factor: float, note: list[str]
+) -> None:
+    head = Head("cross", 0, 0)
+    state.submit(scale(head, factor))
+    state.accept(make_result(make_translation(interventions=(HeadScaled(head, factor),)), make_translation()))
+    assert titles(state) == ["Cross-attention · layer 1 · head 1", *note]
+    state.settings.scope = "layer"
+    assert len(titles(state)) == 1, "not all heads of the layer are scaled"
+    state.settings.scope = "head"
+    state.settings.shown = "original"
+    assert len(titles(state)) == 1

@@ -11,7 +11,7 @@
  * @property {boolean} isRow
  *
  * @typedef {Object} Marks The marks on one map, as `Marks` of `state/map_view.py`; absent ones are as in `NO_MARKS`.
- * @property {boolean} [isOff]
+ * @property {number} [factor]
  * @property {boolean} [isDimmed]
  * @property {[number, number] | null} [pinned] row and column
  * @property {[string, number | null, number | null] | null} [pointed] style, row and column
@@ -47,6 +47,8 @@
 
 const FONT = "13px system-ui, sans-serif";
 const SMALL_FONT = "11px system-ui, sans-serif";
+const FACTOR_FONT = `bold ${FONT}`;
+const SMALL_FACTOR_FONT = "bold 34px system-ui, sans-serif";
 const MIN_CELL = 16;
 const MAX_CELL = 72;
 const GAP = 8;
@@ -58,7 +60,7 @@ const VEIL = 0.72;
 const PALE = 0.82;
 const VARIABLES = { warm: "--warm", pointer: "--pointer", accent: "--mark" };
 export const NO_MARKS = {
-  isOff: false,
+  factor: 1,
   isDimmed: false,
   pinned: null,
   pointed: null,
@@ -125,7 +127,7 @@ export function markShapes(found, cellWidth, cellHeight, width, height, scale) {
     const [row, column] = marks.pinned;
     shapes.push(["frame", [column * cellWidth, row * cellHeight, cellWidth, cellHeight], "accent", 2]);
   }
-  if (marks.isOff) shapes.push(["line", [0, 0, width, height], "warm", 2]);
+  if (marks.factor === 0) shapes.push(["line", [0, 0, width, height], "warm", 2]);
   if (marks.pointed) shapes.push(...pointerShapes(marks.pointed, cellWidth, cellHeight, width, height));
   return shapes;
 }
@@ -311,6 +313,22 @@ function drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style) {
   pen.fillText(`${drawing.columnsAre} →`, 0, -slanted - 10);
   pen.textAlign = "right";
   pen.fillText(`${drawing.rowsAre} ↓`, -GAP, -GAP);
+  drawFactor(pen, marks, FACTOR_FONT, -GAP, drawing.rowLabels.length * cellHeight + GAP + 1, style);
+}
+
+/** Writes the factor of a scaled head, its lower right corner at a place. */
+function drawFactor(pen, { factor = 1 }, font, x, y, style) {
+  if (factor === 0 || factor === 1) return;
+  const text = `×${Number(factor.toPrecision(6))}`;
+  pen.font = font;
+  pen.textAlign = "right";
+  pen.textBaseline = "bottom";
+  pen.lineWidth = 6;
+  pen.lineJoin = "round";
+  pen.strokeStyle = style.getPropertyValue("--ground");
+  pen.fillStyle = style.getPropertyValue("--warm");
+  pen.strokeText(text, x, y);
+  pen.fillText(text, x, y);
 }
 
 function hatch(pen, x, y, width, height) {
@@ -351,10 +369,11 @@ export function drawSmallMap(canvas, drawing, table) {
   pen.translate(AROUND, AROUND);
   pen.imageSmoothingEnabled = false;
   pen.drawImage(cells, 0, 0, SMALL, SMALL);
-  if (drawing.marks.isOff) veil(pen, [0, 0, SMALL, SMALL], style, PALE);
+  if (drawing.marks.factor === 0) veil(pen, [0, 0, SMALL, SMALL], style, PALE);
   pen.strokeStyle = style.getPropertyValue("--line");
   pen.strokeRect(0, 0, SMALL, SMALL);
   drawShapes(pen, markShapes(drawing.marks, SMALL / columns, SMALL / rows, SMALL, SMALL, 1), style);
+  drawFactor(pen, drawing.marks, SMALL_FACTOR_FONT, SMALL, SMALL + AROUND / 2, style);
 }
 
 /** The least and the largest value of a scale of colours, as `scale_ends`. */

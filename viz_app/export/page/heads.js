@@ -240,7 +240,7 @@ export class LargeMap {
       this.title = `${data.kinds.find((each) => each.kind === head.kind).title} · layer ${head.layer + 1} · head ${head.head + 1}`;
     byId("mode").value = laboratory.mode;
     byId("mode").disabled = head.kind === "encoder";
-    byId("off-note").hidden = !this.drawing.marks.isOff;
+    byId("off-note").hidden = this.drawing.marks.factor !== 0;
     this.draw();
     this.showTable();
   }

@@ -148,7 +148,7 @@ export class Laboratory extends EventTarget {
       top: 1,
       isSigned: false,
       marks: {
-        isOff: ofHead.some((each) => each.type === "head_scaled" && each.factor === 0),
+        factor: ofHead.find((each) => each.type === "head_scaled")?.factor ?? 1,
         set: bands(
           ofHead.filter((each) => each.type === "attention_row" && each.row < rows).map((each) => each.row),
           true,
