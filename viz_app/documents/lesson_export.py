@@ -104,9 +104,11 @@ def sheet_scenes(
 
 def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]) -> SheetScene:
     state = _state_of(scene, computed, model)
-    drawing, pointer = large_map(state), state.selection.pointer
-    measure = MEASURES[state.maps.shown_measure(state.selection.head.kind)]
-    is_difference = drawing is not None and drawing.is_signed
+    kind, pointer = state.selection.head.kind, state.selection.pointer
+    measure, is_difference = MEASURES[state.maps.shown_measure(kind)], state.maps.is_signed(kind)
+    is_share = measure.rows_sum_to_one and not is_difference
+    if not is_share:
+        state.settings.scale = "own"  # there is no other map on paper
     colors = SHOWN_NAMES["difference"] if is_difference else measure.name
     title, caption = " · ".join(map_text.titles(state)), f". {map_text.meaning_of_query(state)} Colours: {colors}."
     is_ringed = pointer is not None and pointer.target == "head"
@@ -119,9 +121,9 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
         scene.question,
         _answer(scene, computed),
         (translation_line(state), *(Ringed(each) for each in notes if each)),
-        drawing,
+        large_map(state),
         Ringed("", title, caption) if is_ringed else Ringed(title + caption),
-        measure.rows_sum_to_one and not is_difference,
+        is_share,
         measure.name,
     )
 

@@ -35,7 +35,7 @@ from augenmerk.viz_app.export.page_parts import (
     part,
 )
 from augenmerk.viz_app.export.scene_notes import Ringed
-from augenmerk.viz_app.export.worksheet import NUM_LINES
+from augenmerk.viz_app.export.worksheet import NUM_LINES, map_room
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
 from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
 from augenmerk.viz_app.state.marks import marks_of_experiment
@@ -270,5 +270,10 @@ def _scene_html(number: int, scene: ScenePart) -> str:
     question = f"<p><strong>{question}</strong></p>\n" if question else ""
     answer = f"<details><summary>Show the answer</summary><p>{answer}</p></details>\n" if answer else ""
     words = f"<h2>{number}. {title}</h2>\n<p>{text}</p>\n{question}{answer}"
-    lines = LINES if question else ""
-    return f'<section class="scene of-lesson">\n{words}{maps_html(scene.content)}{lines}\n</section>'
+    lines, content = LINES if question else "", scene.content
+    written = [scene.title, scene.text, scene.question, content.translation.source_text, content.translation.text]
+    written += [*content.notes, "; ".join(changes_in_words(content.translation.experiment, content.translation))]
+    num_rows = content.maps[content.shown.kind].shape[-2]
+    room = map_room([*written, "title", "scale"], NUM_LINES if question else 0, num_rows)
+    begins = f'<section class="scene of-lesson" style="--paper: {room}px">'
+    return f"{begins}\n{words}{maps_html(content)}{lines}\n</section>"

@@ -19,8 +19,11 @@ DOTS_PER_INCH, PIXELS_PER_INCH = 1200, 96
 """Of the writer, and of all lengths here."""
 MARGIN_MM = 13
 GAP, SCENE_GAP, LINE_HEIGHT, NAME_WIDTH = 5.0, 16.0, 26.0, 240.0
-MIN_MAP, LEAST_MAP, MAX_MAP = 100, 160, 320
-"""Heights of a map: the smallest one, the smallest one that two scenes on a page leave, and the largest one."""
+MIN_MAP, LEAST_MAP, MAX_MAP = 100, 160, 340
+"""Heights of a map: the smallest one, the smallest one that two scenes on a page leave, and the largest one, unless the
+map has many rows."""
+READABLE = 0.85
+"""The least scale at which labels can be read."""
 LINE_COLOR = "#9aa0a8"
 RING_PX, RING_RADIUS = 1.6, 6
 TITLE_PX, HEADING_PX, BODY_PX, NOTE_PX = 19, 15, 13, 11
@@ -100,9 +103,10 @@ class _SheetPainter:
         left = list(enumerate(scenes, start=1))
         while left:
             page = left[:2]
-            if self._room(page) < min(LEAST_MAP, self._room(page[:1])):
+            least = max(_least_height(scene) for _, scene in page)
+            if self._room(page) < min(least, self._room(page[:1])):
                 page = page[:1]
-            room = int(max(MIN_MAP, min(self._room(page), MAX_MAP)))
+            room = int(max(MIN_MAP, min(self._room(page), max(MAX_MAP, 1.5 * least))))
             for number, scene in page:
                 self._paint_scene(number, scene, room)
             left = left[len(page) :]
@@ -189,6 +193,14 @@ class _SheetPainter:
     def _begin_page(self) -> None:
         self._writer.newPage()
         self._top = 0.0
+
+
+def _least_height(scene: SheetScene) -> float:
+    """The height below which the labels of the map cannot be read."""
+    if scene.drawing is None:
+        return LEAST_MAP
+    smallest = QSvgRenderer(QByteArray(map_svg(scene.drawing, height=0).encode())).defaultSize()
+    return max(LEAST_MAP, READABLE * smallest.height())
 
 
 def _num_units(text: str) -> int:

@@ -35,6 +35,11 @@ HTML: dict[Role, str] = {
 NUM_LINES = 3
 """To write on, below each question."""
 MARKDOWN: dict[Role, str] = {"title": "## {}", "sentence": "> {}", "line": "\\_" * 40}
+HALF_PAGE_PX, LINE_PX, RULE_PX, AROUND_PX, LETTERS = 458, 16, 21, 30, 95
+"""Half a printed page of the smaller paper (Letter), after the heading; heights of a line, of a line to write on, and
+of the gaps of a scene; letters in a line."""
+LEAST_ROW_PX, LABELS_PX = 10, 80
+"""Of a map: the height of a row that can be read, and of the labels above the map."""
 NO_QUESTION = "What do you see?"
 NAME = "Name:"
 SOLUTIONS = "Solutions"
@@ -63,8 +68,8 @@ svg text { font-family: system-ui, sans-serif; }
   body { max-width: none; margin: 0; padding: 0; font-size: 1rem; line-height: 1.3; }
   #numbers, label { display: none; }
   svg { min-width: 0; }
-  section { break-inside: avoid; margin: 0; padding-top: 2.5mm; }
-  section.first { break-before: page; }
+  section { display: flex; flex-direction: column; min-height: 46vh; break-inside: avoid; margin: 0; padding-top: 2.5mm; }
+  .line { flex: 1 0 1.7rem; max-height: 2.6rem; }
 }
 """.replace("@POINTER@", PRINT_COLORS["pointer"])  # noqa: E501
 
@@ -138,14 +143,28 @@ def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
     )
 
 
+def map_room(lines: Sequence[str], num_rules: int, num_rows: int) -> int:
+    """The height in pixels of a map for which half a printed page, or else a whole page, has room.
+
+    Args:
+        lines: of text around the map.
+        num_rules: lines to write on.
+        num_rows: of the map.
+    """
+    num_lines = sum(-(-len(line) // LETTERS) for line in lines)
+    half = HALF_PAGE_PX - AROUND_PX - LINE_PX * num_lines - RULE_PX * num_rules
+    return half if half >= LABELS_PX + LEAST_ROW_PX * num_rows else half + HALF_PAGE_PX
+
+
 def _scene_html(number: int, scene: SheetScene, sheet: Sheet) -> str:
-    parts = []
-    for role, (before, ringed, after) in scene.parts(number, sheet):
+    parts, found = [], scene.parts(number, sheet)
+    num_rows = len(scene.drawing.row_labels) if scene.drawing is not None else 0
+    room = map_room([line.text for _, line in found], sum(role == "line" for role, _ in found), num_rows)
+    for role, (before, ringed, after) in found:
         ring = f"<mark>{escaped(ringed)}</mark>" if ringed else ""
-        drawn = map_svg(scene.drawing) if role == "map" and scene.drawing is not None else ""
+        drawn = map_svg(scene.drawing, height=room) if role == "map" and scene.drawing is not None else ""
         parts.append(HTML[role].format(f"{escaped(before)}{ring}{escaped(after)}{drawn}"))
-    begins = '<section class="first">' if number > 1 and number % 2 else "<section>"
-    return "\n".join([begins, *parts, "</section>\n"])
+    return "\n".join(["<section>", *parts, "</section>\n"])
 
 
 def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:

@@ -23,7 +23,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts, sheet_scenes
 from augenmerk.viz_app.export.html_page import lesson_page_html, page_html
 from augenmerk.viz_app.export.worksheet import sheet_html
-from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS
+from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, color_table
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.export.test_html_page import SAID, TRANSLATION, content, read_by_the_script
 from tests.viz_app.export.test_worksheet import Text
@@ -144,3 +144,15 @@ def test_a_page_writes_the_factor_on_each_map_of_the_head(qapp) -> None:
       return texts;
     })())"""
     assert read_by_the_script(page, written_text) == ["after 0", "×-2.5", "after 1", "after 2"]
+
+
+def test_the_colours_of_a_difference_reach_to_the_largest_value_on_the_sheet(written) -> None:
+    off = HeadScaled(Head("cross", 0, 4))
+    sheet, _ = written(off, view={"shown": "difference", "measure": "norm"})
+    cells = [abs(float(value)) for value in re.findall(r">([+-]\d*\.\d+)</text>", sheet)]
+    (top,) = {float(value) for value in re.findall(r">[−+](\d\.\d{3,}|\d\.\d\d)</text>", sheet) if len(value) > 3}
+    assert top == pytest.approx(max(cells), abs=0.006)
+    colors = color_table(is_dark=False, is_signed=True).rgb
+    assert any(bytes(colors[place]).hex() in sheet for place in (0, 254)), "the largest value has the last colour"
+    plain, _ = written()
+    assert ">1.00</text>" in plain, "shares keep the scale up to 1"

@@ -2,8 +2,8 @@
 import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
 import { recordedDrawing, unpack } from "./maps.js";
 
-/** The room of a map on paper, where a style makes it fit. */
-const PAPER = { width: 1000, height: 320, ratio: 3 };
+/** A map on paper is drawn in this width and resolution, and shrinks to the text's width, 700 pixels. */
+const PAPER = { width: 900, ratio: 3 };
 
 /** Draws every scene of the page; its button changes between light and dark. */
 export function showRecordedMaps() {
@@ -142,15 +142,20 @@ export class RecordedScene {
     const { chosen, data, found } = this;
     const canvas = this.part("map");
     const at = this.pinned || this.at;
-    const drawing = recordedDrawing(found, this.blocks, chosen.layer, chosen.head, chosen.scale);
+    const scale = onPaper && !data.isShare ? "head" : chosen.scale;
+    const drawing = recordedDrawing(found, this.blocks, chosen.layer, chosen.head, scale);
     drawing.marks.pinned = at;
     const isAtCell = data.pointed && data.pointed[1] !== null && String(this.pinned) === String(data.pinned);
     if (isAtCell && this.isShown(chosen.kind, chosen.layer, chosen.head)) drawing.marks.pointed = data.pointed;
     this.drawing = drawing;
     const table = this.tableOf(drawing);
-    const hasNumbers = this.part("numbers").checked;
-    const room = onPaper ? PAPER : { width: canvas.parentElement.clientWidth, height: window.innerHeight - 220 };
-    this.layout = drawMap(canvas, drawing, table, Object.assign({ hasNumbers }, room));
+    const hasNumbers = this.part("numbers").checked || (onPaper && drawing.isSigned);
+    const room = { hasNumbers, width: canvas.parentElement.clientWidth, height: window.innerHeight - 220 };
+    if (onPaper) {
+      const height = parseFloat(getComputedStyle(canvas).getPropertyValue("--paper")) * (PAPER.width / 700);
+      Object.assign(room, PAPER, { height });
+    }
+    this.layout = drawMap(canvas, drawing, table, room);
     const [bottom, top] = drawScale(this.part("bar"), drawing, table);
     this.part("bottom").textContent = bottom;
     this.part("top").textContent = top;
