@@ -47,8 +47,10 @@ PHRASES: Mapping[str, str] = {
     "only_greedy": "This page only computes greedy translations.",
     "not_finite": "The model computes numbers that are infinite or undefined (NaN). Its weights, or changes to its "
     "heads, are too large. Use another copy of the model, or reset the changes.",
-    "no_part": "“{name}” in the address is no part of this model. Write off=cross:2:5 for a head, off=cross:2 "
-    "for a layer of heads, or feed-forward-off=decoder:2.",
+    "unread_link": "This page cannot make the change {fields} of the link. The rest of it is shown.",
+    "still_shown": "The previous sentence is still shown.",
+    "taken_back": "Refused, and taken back: {changes}.",
+    "last_change": "the last change",
     # changes, as they are listed
     "change_removed": "word {place} removed",
     "change_replaced": "word {place} → {text}",

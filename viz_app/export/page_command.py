@@ -32,8 +32,8 @@ def make_parser() -> argparse.ArgumentParser:
         prog="augenmerk page",
         description="Write a model as one HTML file. Any current browser runs it: without an installation, a server or "
         "a network.",
-        epilog="An address such as lab.html#text=Zwei Hunde.&off=cross:2:5 opens the page with this sentence and this "
-        "head switched off.",
+        epilog="A link such as lab.html#text=Zwei Hunde.&off=cross:2:5&replace-word=2=Katzen opens the page with this "
+        "experiment: changes are written as for “augenmerk translate”. “Copy link” in the page makes such links.",
     )
     parser.add_argument(
         "model",

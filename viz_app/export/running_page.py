@@ -20,6 +20,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.text.languages import two_letter_code
 from augenmerk.core.text.phrases import PHRASES
+from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE
 from augenmerk.core.translation.experiment_file import experiment_to_json
 from augenmerk.core.translation.result import Coverage
 from augenmerk.viz_app.export.page_lesson import PageLesson, lesson_style
@@ -45,6 +46,7 @@ MODULES = (
 )
 """Those of the page's script, in the order in which they need each other."""
 DEFAULT_TEXT = "Zwei Hunde spielen im Schnee."
+OTHER_TEXT = "Expect mistakes in other text."
 
 
 def save_running_page(
@@ -120,7 +122,8 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example]) -> dic
         "examples": [{"group": group, "members": members} for group, members in groups],
         "targetLanguage": two_letter_code(run.data.target_language),
         "isStartGiven": run.is_copy_task,
-        "unlikeTraining": Coverage((), True, counts.kind if counts is not None else "").notice,
+        "unlikeTraining": f"{Coverage((), True, counts.kind if counts is not None else '').known} {OTHER_TEXT}",
+        "limits": {"factor": MAX_FACTOR, "temperature": [MIN_TEMPERATURE, MAX_TEMPERATURE]},
         "colors": cell_colors(),
     }
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     CausalMaskLifted,
@@ -363,8 +364,8 @@ def moved_notice(moved: Sequence[tuple[AttentionRow, AttentionRow]], dropped: Se
 def refused_notice(experiment: Experiment, now: Experiment) -> str:
     """A notice of a refused experiment; `now` is in use."""
     if experiment.source_text != now.source_text:
-        return "The previous sentence is still shown."
-    return f"Refused, and taken back: {_taken_back(experiment, now)}."
+        return phrase("still_shown")
+    return phrase("taken_back", changes=_taken_back(experiment, now))
 
 
 def cancelled_notice(experiment: Experiment, now: Experiment) -> str:
@@ -388,7 +389,7 @@ def _taken_back(experiment: Experiment, now: Experiment) -> str:
     taken_back: list[Intervention | str] = [each for each in experiment.interventions if each not in now.interventions]
     if isinstance(experiment.output, GivenTarget) and experiment.output != now.output:
         taken_back.append("the given translation")
-    return named(taken_back) or "the last change"
+    return named(taken_back) or phrase("last_change")
 
 
 MAX_NAMED = 8

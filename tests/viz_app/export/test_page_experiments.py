@@ -3,9 +3,11 @@
 import difflib
 import json
 import random
+import shlex
 import shutil
 import subprocess
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -14,6 +16,9 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadG
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.translation.experiment import (
+    MAX_FACTOR,
+    MAX_TEMPERATURE,
+    MIN_TEMPERATURE,
     AttentionRow,
     Experiment,
     FeedForwardScaled,
@@ -25,7 +30,12 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
     in_groups,
 )
-from augenmerk.core.translation.experiment_file import experiment_to_json, part_to_json
+from augenmerk.core.translation.experiment_file import (
+    experiment_from_json,
+    experiment_to_json,
+    part_to_json,
+    to_command,
+)
 from augenmerk.viz_app.export.page_parts import page_script
 from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step
@@ -111,36 +121,100 @@ def test_edits_are_those_of_the_window(intent: edits.Intent, call: str) -> None:
     assert evaluated(call, before=experiment_to_json(before), heads=heads, cross=cross) == experiment_to_json(after)
 
 
+DATA = {
+    "kinds": KINDS,
+    "limits": {"factor": MAX_FACTOR, "temperature": [MIN_TEMPERATURE, MAX_TEMPERATURE]},
+}
+
+
+def of_link(address: str) -> tuple[Experiment, list[str]]:
+    found = evaluated('experimentOf(address, data, "Hallo.")', address=address, data=DATA)
+    return experiment_from_json(found["experiment"]), found["unread"]
+
+
 @pytest.mark.parametrize(
     ("address", "parts"),
     [
         ("#text=Zwei%20Hunde&off=cross:2:1", ["cross 2·1"]),
         ("#text=Zwei+Hunde&off=cross:2,encoder:1:1", ["encoder 1·1", "cross 2·1", "cross 2·2"]),
         ("#text=Zwei+Hunde&off=cross:*:2&off=encoder:1:1", ["encoder 1·1", "cross 1·2", "cross 2·2"]),
+        ("#text=Zwei+Hunde&off=cross:*:2&off=cross", ["cross 1·1", "cross 1·2", "cross 2·1", "cross 2·2"]),
         ("#text=Zwei+Hunde&off=decoder", [str(head.short_name) for head in HEADS if head.kind == "decoder"]),
         ("#text=Zwei+Hunde&feed-forward-off=decoder:2,encoder:1", ["feed-forward encoder 1", "feed-forward decoder 2"]),
     ],
 )
-def test_addresses_name_parts_as_the_commands_do(address: str, parts: list[str]) -> None:
-    found = evaluated("experimentOf(address, kinds)", address=address, kinds=KINDS)
-    assert found["source_text"] == "Zwei Hunde"
-    texts = evaluated(
-        "found.interventions.map((each) => new ChangeTexts(kinds, phrases).text(each))",
-        found=found,
-        kinds=KINDS,
-        phrases=dict(PHRASES),
-    )
-    assert texts == [f"{part} off" for part in parts]
-    again = evaluated("experimentOf(addressOf(found, kinds), kinds)", found=found, kinds=KINDS)
-    assert again == found
+def test_links_name_groups_of_parts_as_the_commands_do(address: str, parts: list[str]) -> None:
+    experiment, unread = of_link(address)
+    assert (experiment.source_text, unread) == ("Zwei Hunde", [])
+    assert [str(each) for each in experiment.interventions] == [f"{part} off" for part in parts]
+    again = evaluated("addressOf(experiment, kinds)", experiment=experiment_to_json(experiment), kinds=KINDS)
+    assert of_link(again) == (experiment, [])
+
+
+@pytest.mark.parametrize("text", ["Zwei Hunde & 50% = ü+#?", ""])
+def test_a_link_holds_the_whole_experiment_in_the_fields_of_the_command(text: str) -> None:
+    experiment = Experiment(text, interventions=(*CHANGES, ForcedToken(4, "=&▁a b")))
+    link = evaluated("addressOf(experiment, kinds)", experiment=experiment_to_json(experiment), kinds=KINDS)
+    assert of_link(link) == (experiment, [])
+    fields = parse_qs(link.removeprefix("#"))
+    options: dict[str, list[str]] = {}
+    for word in shlex.split(to_command(experiment))[2:]:
+        if word.startswith("--"):
+            named = {"--head-off": "off", "--force": "force-token"}.get(word, word.removeprefix("--"))
+            values = options.setdefault(named, [])
+        elif options:
+            values.append(word)
+    joined = ("off", "feed-forward-off")
+    assert {name: found for name, found in fields.items() if name not in ("text", *joined)} == {
+        name: values for name, values in options.items() if name not in joined
+    }
+    heads = {f"{head.kind}:{head.layer + 1}:{head.head + 1}" for head in HEADS if head.kind == "cross"}
+    assert (fields["off"], set(options["off"]) >= heads) == (["cross,decoder:1:2,decoder:2:2"], True)
+    assert fields["feed-forward-off"] == [",".join(options["feed-forward-off"])]
 
 
 @pytest.mark.parametrize(
-    "name", ["off=cross:3", "off=cross:0:1", "off=cross:1:1:1", "off=middle", "feed-forward-off=cross:1"]
+    "field",
+    [
+        *("off=cross:3", "off=cross:0:1", "off=cross:1:1:1", "off=middle", "off=cross:1,middle", "off=", "off"),
+        *("feed-forward-off=cross:1", "feed-forward-off=decoder:3", "feed-forward-off=decoder"),
+        *("scale-head=cross:1=2", "scale-head=cross:1:1=", "scale-head=cross:1:1=two", "scale-head=cross:1:1=1001"),
+        *("scale-feed-forward=decoder:2", "scale-feed-forward=cross:1=1"),
+        *("temperature=cross:1:1=0", "temperature=cross:1:1=NaN", "temperature=cross:1:1=1e9"),
+        *("set-row=cross:1:1:1=0,0", "set-row=cross:1:1:1=1,-1", "set-row=cross:1:1:0=1", "set-row=cross:1:1=1"),
+        *("set-row=decoder:1:1:2=1", "set-row=cross:1:1:1=1,,1", "set-row=cross:1:1:1=Infinity"),
+        *("force-token=dog", "force-token=0=dog", "force-token=1=", "force-token=1.5=dog"),
+        *("remove-word=0", "remove-word=", "replace-word=1", "replace-word=1=  ", "beam=4", "constructor=1"),
+    ],
 )
-def test_an_address_that_names_no_part_of_the_model_is_refused(name: str) -> None:
-    call = "(() => { try { return experimentOf(address, kinds); } catch (error) { return error.message; } })()"
-    assert evaluated(call, address=f"#text=a&{name}", kinds=KINDS) == name.partition("=")[2]
+def test_a_damaged_field_of_a_link_is_named_and_the_others_are_used(field: str) -> None:
+    experiment, unread = of_link(f"#text=a&off=encoder:1:1&{field}&remove-word=1")
+    assert unread == [field.removesuffix("=") if field in {"off=", "remove-word="} else field]
+    assert [str(each) for each in experiment.interventions] == ["word 1 removed", "encoder 1·1 off"]
+
+
+def test_a_link_without_a_sentence_changes_the_first_one() -> None:
+    assert of_link("#off=cross:1:1") == (Experiment("Hallo.", interventions=(HeadScaled(Head("cross", 0, 0)),)), [])
+    assert evaluated('["", "#", "#scene=2"].map((each) => experimentOf(each, data, ""))', data=DATA) == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Experiment("Ein Hund."), Experiment("Eine Katze.", interventions=CHANGES[:1])),
+        (Experiment("Ein Hund."), Experiment("Ein Hund.", interventions=(ForcedToken(9, "dog"), CHANGES[0]))),
+        (Experiment("Ein Hund.", interventions=CHANGES[:1]), Experiment("Ein Hund.")),
+    ],
+)
+def test_a_refusal_names_what_is_shown_as_in_the_window(before: Experiment, after: Experiment) -> None:
+    found = evaluated(
+        "new ChangeTexts(kinds, phrases).refusal(after, before)",
+        kinds=KINDS,
+        phrases=dict(PHRASES),
+        before=experiment_to_json(before),
+        after=experiment_to_json(after),
+    )
+    assert found == edits.refused_notice(after, before)
 
 
 def test_new_words_are_those_that_difflib_finds() -> None:

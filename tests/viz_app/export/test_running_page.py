@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import TextError
-from augenmerk.core.model.heads import Head, heads_of
+from augenmerk.core.model.heads import Head, Network, heads_of
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     HeadScaled,
+    SoftmaxTemperature,
     SourceWordRemoved,
+    SourceWordReplaced,
 )
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
@@ -263,15 +266,71 @@ def test_five_hundred_sentences_of_the_corpus_are_translated_alike(
     check_sentences(browser, bundled_translator, lines)
 
 
-def test_an_address_names_the_sentence_and_the_heads_that_are_off(
-    browser: Browser, bundled_translator: Translator
+def test_a_link_opens_the_experiment_from_which_it_was_copied(
+    session: Browser, page: Path, bundled_translator: Translator
 ) -> None:
-    show(browser, ALIGNED, "&off=cross:2:5,encoder:1:*")
-    off = [Head("cross", 1, 4), *(Head("encoder", 0, head) for head in range(8))]
-    experiment = Experiment(ALIGNED, interventions=tuple(HeadScaled(each, 0.0) for each in off))
-    check_same(browser, bundled_translator, experiment)
-    show(browser, ALIGNED, "&off=cross:9:1")
-    assert "cross:9:1" in browser.text("#problem")
+    session.show_as(*DESK)
+    changes = "&off=cross:2:5,encoder:1:*&feed-forward-off=decoder:2&scale-head=cross:1:1=0.5&temperature=cross:2:1=3"
+    session.open(page, f"#text={quote(ALIGNED)}{changes}&force-token=2=▁cat&replace-word=1=drei")
+    experiment = Experiment(
+        ALIGNED,
+        interventions=(
+            *(HeadScaled(Head("encoder", 0, head)) for head in range(8)),
+            *(HeadScaled(Head("cross", 1, 4)), HeadScaled(Head("cross", 0, 0), 0.5)),
+            *(FeedForwardScaled(Network("decoder", 1)), SoftmaxTemperature(HEAD, 3.0)),
+            *(ForcedToken(1, "▁cat"), SourceWordReplaced(0, "drei")),
+        ),
+    )
+    open_table(session)
+    assert session.text("#problem") == ""
+    assert session.text("#translation") == bundled_translator.run(experiment).text
+    session.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    session.click("#copy-link")
+    assert session.text("#link-note").startswith("Link copied. It opens this file on this computer")
+    copied = session.script("return navigator.clipboard.readText()")
+    session.open(page)
+    session.open(page, copied.removeprefix(page.as_uri()))
+    assert session.text("#translation") == bundled_translator.run(experiment).text
+    assert len(session.texts("#chips li")) == 7
+
+
+def test_a_browser_that_does_not_copy_shows_the_link(browser: Browser) -> None:
+    browser.script("navigator.clipboard.writeText = () => Promise.reject(new Error())")
+    browser.click("#copy-link")
+    shown = "const field = document.querySelector('#dialog input'); return [field.value, getSelection().toString()]"
+    assert browser.script(shown) == [browser.script("return location.href")] * 2
+
+
+@pytest.mark.parametrize(
+    ("link", "message", "changes"),
+    [
+        ("&off=cross:9:1,x&remove-word=1", "cannot make the change “off=cross:9:1,x” of the link", 1),
+        ("&force-token=1=nonsense", "forced at step 1 is not in this model's vocabulary", 0),
+        ("&remove-word=99", "Source word 99 cannot be changed", 0),
+    ],
+)
+def test_a_damaged_link_gives_a_message_and_the_page_still_works(
+    session: Browser, page: Path, bundled_translator: Translator, link: str, message: str, changes: int
+) -> None:
+    session.open(page, f"#text={quote(ALIGNED)}{link}")
+    assert message in session.text("#problem")
+    assert len(session.texts("#chips li")) == changes
+    assert session.script("return document.getElementById('text').value") == ALIGNED
+    if not changes:
+        assert session.text("#translation") == bundled_translator.run(Experiment(ALIGNED)).text
+    session.type("#text", SENTENCE)
+    session.press(ENTER)
+    session.settle()
+    assert session.text("#problem") == ""
+    assert session.text("#translation") == bundled_translator.run(Experiment(SENTENCE)).text
+
+
+def test_a_link_with_an_unreadable_sentence_opens_the_first_one(
+    session: Browser, page: Path, bundled_translator: Translator
+) -> None:
+    session.open(page, "#text=%20")
+    assert "the text is empty" in session.text("#problem")
+    assert session.text("#translation") == bundled_translator.run(Experiment(SENTENCE)).text
 
 
 # --- texts are data ---------------------------------------------------------------------------------------------------
@@ -307,7 +366,7 @@ def test_typed_text_gives_the_notes_or_the_message_of_the_product_and_never_mark
     show(browser, text)
     expected = translation_or_error(bundled_translator, text)
     if isinstance(expected, str):
-        assert browser.text("#problem") == expected
+        assert browser.text("#problem") == f"{expected} The previous sentence is still shown."
         assert browser.text("#translation") == bundled_translator.run(Experiment(SENTENCE)).text
     else:
         assert browser.text("#problem") == ""

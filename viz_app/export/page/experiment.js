@@ -208,6 +208,14 @@ export class ChangeTexts {
     }
   }
 
+  /** A notice of a refused experiment, while `now` is in use; as `refused_notice`. */
+  refusal(refused, now) {
+    if (refused.source_text !== now.source_text) return this.phrases.still_shown;
+    const isKept = (each) => now.interventions.some((other) => JSON.stringify(other) === JSON.stringify(each));
+    const texts = this.inGroups(refused.interventions.filter((each) => !isKept(each))).map(({ text }) => text);
+    return this.say("taken_back", { changes: texts.join(", ") || this.phrases.last_change });
+  }
+
   scaledText(part, factor) {
     return this.say(factor === 0 ? "change_off" : "change_scaled", { part, factor: short(factor) });
   }
@@ -255,59 +263,140 @@ export class History {
   }
 }
 
-/** A part of an address that names no part of the model. */
-export class AddressError extends Error {}
-
-/**
- * The experiment of an address such as `#text=Zwei Hunde.&off=cross:2:5&feed-forward-off=decoder:2`, whose parts are
- * named as by the commands' options; null if it has no text.
- *
- * @param {string} hash
- * @param {Kind[]} kinds
- * @returns {Experiment | null}
- */
-export function experimentOf(hash, kinds) {
-  const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  const text = fields.get("text");
-  if (text === null) return null;
-  const named = (name) =>
-    fields
-      .getAll(name)
-      .flatMap((value) => value.split(","))
-      .filter(Boolean);
-  const parts = [
-    ...named("off").flatMap((name) => headsNamed(name, kinds)),
-    ...named("feed-forward-off").map((name) => networkNamed(name, kinds)),
-  ];
-  return intervene(plain(text), ...parts.map((part) => scaling(part, 0)));
+/** A number within limits; NaN for anything else. */
+function numberIn(text = "", least = 0, most = Number.MAX_SAFE_INTEGER) {
+  const value = text.trim() ? Number(text) : NaN;
+  return least <= value && value <= most ? value : NaN;
 }
+
+/** The index that a number from 1 names; NaN for anything else. */
+const indexIn = (text) => (/^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : NaN);
+/** The text before and after a place; empty ones if there is none. */
+const splitAt = (text, at) => (at < 0 ? ["", ""] : [text.slice(0, at), text.slice(at + 1)]);
+const halves = (text) => splitAt(text, text.indexOf("="));
 
 function headsNamed(name, kinds) {
   const [kind, layer = "*", head = "*", ...rest] = name.split(":");
   const fits = (place, number) => place === "*" || place === String(number + 1);
-  const found = headsOf(kinds).filter((each) => each.kind === kind && fits(layer, each.layer) && fits(head, each.head));
-  if (!found.length || rest.length) throw new AddressError(name);
-  return found;
+  if (rest.length) return [];
+  return headsOf(kinds).filter((each) => each.kind === kind && fits(layer, each.layer) && fits(head, each.head));
+}
+
+function headNamed(name, kinds) {
+  return headsOf(kinds).find((each) => nameOf(each) === name);
 }
 
 function networkNamed(name, kinds) {
-  const [side, layer] = name.split(":");
+  const [side, layer] = splitAt(name, name.indexOf(":"));
   const stack = kinds.find((each) => each.kind === side && each.side === side);
-  const index = Number(layer) - 1;
-  if (!stack || !Number.isInteger(index) || index < 0 || index >= stack.layers) throw new AddressError(name);
-  return { side, layer: index };
+  return indexIn(layer) < stack?.layers ? { side, layer: indexIn(layer) } : undefined;
+}
+
+/** The changes that switch named parts off; none if one of the names means nothing. */
+function switchedOff(names, partsOf) {
+  const found = names.split(",").filter(Boolean).map(partsOf);
+  return found.every((parts) => parts.length && parts[0]) ? found.flat().map((part) => scaling(part, 0)) : [];
+}
+
+function rowSet(value, kinds) {
+  const [place, shares] = halves(value);
+  const [name, number] = splitAt(place, place.lastIndexOf(":"));
+  const head = headNamed(name, kinds);
+  const row = indexIn(number);
+  const weights = shares.split(",").map((each) => numberIn(each));
+  const isWhole = weights.some(Boolean) && (head?.kind !== "decoder" || weights.length === row + 1);
+  return isWhole && !weights.some(Number.isNaN) && [{ type: "attention_row", head, row, weights }];
 }
 
 /**
- * The address of an experiment: its sentence, and the parts that are off; whole layers and kinds by one name.
+ * The changes that a field of a link names, written as for the options of `augenmerk translate`. A value that cannot be
+ * read gives none, or one with a part missing.
+ *
+ * @type {Object<string, (value: string, kinds: Kind[], limits: {factor: number, temperature: [number, number]}) => any>}
+ */
+const FIELDS = {
+  off: (value, kinds) => switchedOff(value, (name) => headsNamed(name, kinds)),
+  "feed-forward-off": (value, kinds) => switchedOff(value, (name) => [networkNamed(name, kinds)]),
+  "scale-head": (value, kinds, { factor }) => {
+    const [name, by] = halves(value);
+    return [{ type: "head_scaled", head: headNamed(name, kinds), factor: numberIn(by, -factor, factor) }];
+  },
+  "scale-feed-forward": (value, kinds, { factor }) => {
+    const [name, by] = halves(value);
+    return [{ type: "feed_forward_scaled", network: networkNamed(name, kinds), factor: numberIn(by, -factor, factor) }];
+  },
+  temperature: (value, kinds, limits) => {
+    const [name, by] = halves(value);
+    const temperature = numberIn(by, ...limits.temperature);
+    return [{ type: "softmax_temperature", head: headNamed(name, kinds), temperature }];
+  },
+  "set-row": rowSet,
+  "force-token": (value) => {
+    const [step, token] = halves(value);
+    return [{ type: "forced_token", step: indexIn(step), token: token || undefined }];
+  },
+  "remove-word": (value) => [{ type: "source_word_removed", place: indexIn(value) }],
+  "replace-word": (value) => {
+    const [place, typed] = halves(value);
+    const text = typed.trim().split(/\s+/).join(" ");
+    return [{ type: "source_word_replaced", place: indexIn(place), text: text || undefined }];
+  },
+};
+
+/**
+ * The experiment of a link such as `#text=Zwei Hunde.&off=cross:2:5&force-token=2=▁dog`; null if it names none.
+ *
+ * @param {string} hash
+ * @param {{kinds: Kind[], limits: any}} data of the page
+ * @param {string} otherwise the sentence of a link without one
+ * @returns {{experiment: Experiment, unread: string[]} | null} with the fields that cannot be read
+ */
+export function experimentOf(hash, { kinds, limits }, otherwise) {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const changes = [...fields].filter(([name]) => name !== "text" && name !== "scene");
+  if (!fields.has("text") && !changes.length) return null;
+  const isMissing = (value) => value === undefined || Number.isNaN(value);
+  const unread = [];
+  const bySites = new Map();
+  for (const [name, value] of changes) {
+    const found = Object.hasOwn(FIELDS, name) && FIELDS[name](value, kinds, limits);
+    const isRead = found && found.length && !found.some((each) => Object.values(each).some(isMissing));
+    if (!isRead) unread.push(value ? `${name}=${value}` : name);
+    else for (const each of found) bySites.set(String(siteOf(each)), each);
+  }
+  const interventions = [...bySites.values()].sort(bySite);
+  return { experiment: { ...plain(fields.get("text") ?? otherwise), interventions }, unread };
+}
+
+/** The field of a link for a change. @returns {[string, any]} */
+function fieldOf(each) {
+  switch (each.type) {
+    case "source_word_removed":
+      return ["remove-word", each.place + 1];
+    case "source_word_replaced":
+      return ["replace-word", `${each.place + 1}=${each.text}`];
+    case "head_scaled":
+      return ["scale-head", `${nameOf(each.head)}=${each.factor}`];
+    case "feed_forward_scaled":
+      return ["scale-feed-forward", `${nameOf(each.network)}=${each.factor}`];
+    case "softmax_temperature":
+      return ["temperature", `${nameOf(each.head)}=${each.temperature}`];
+    case "attention_row":
+      return ["set-row", `${nameOf(each.head)}:${each.row + 1}=${each.weights}`];
+    default:
+      return ["force-token", `${each.step + 1}=${each.token}`];
+  }
+}
+
+/**
+ * The link to an experiment, which `experimentOf` reads: whole layers and kinds that are off have one name.
  *
  * @param {Experiment} experiment
  * @param {Kind[]} kinds
  */
 export function addressOf({ source_text: text, interventions }, kinds) {
   const off = interventions.filter((each) => each.factor === 0);
-  const fields = [["text", text]];
-  const networks = off.filter((each) => each.network).map(({ network }) => `${network.side}:${network.layer + 1}`);
+  const networks = off.filter((each) => each.network).map(({ network }) => nameOf(network));
   let left = off.filter((each) => each.head).map(({ head }) => nameOf(head));
   const names = kinds.flatMap(({ kind, layers }) => [
     kind,
@@ -319,12 +408,19 @@ export function addressOf({ source_text: text, interventions }, kinds) {
     if (isOff) left = left.filter((each) => !members.includes(each));
     return isOff;
   });
-  if (groups.length + left.length) fields.push(["off", [...groups, ...left].join(",")]);
-  if (networks.length) fields.push(["feed-forward-off", networks.join(",")]);
-  const written = (value) => encodeURIComponent(value).replaceAll("%3A", ":").replaceAll("%2C", ",");
-  return `#${fields.map(([name, value]) => `${name}=${written(value)}`).join("&")}`;
+  const fields = [
+    ["text", text],
+    ["off", [...groups, ...left]],
+    ["feed-forward-off", networks],
+    ...interventions.filter((each) => !off.includes(each)).map(fieldOf),
+  ];
+  const written = (value) =>
+    encodeURIComponent(String(value).toWellFormed()).replace(/%(3A|2C|3D)/g, (code) => decodeURIComponent(code));
+  const given = fields.filter(([name, value]) => name === "text" || String(value));
+  return `#${given.map(([name, value]) => `${name}=${written(value)}`).join("&")}`;
 }
 
-function nameOf({ kind, layer, head }) {
-  return `${kind}:${layer + 1}:${head + 1}`;
+/** A head or network as the commands name it. @param {any} part */
+function nameOf({ kind, side, layer, head }) {
+  return kind ? `${kind}:${layer + 1}:${head + 1}` : `${side}:${layer + 1}`;
 }

@@ -117,7 +117,7 @@ export class HeadGrid {
     const element = button("FFN", act, {
       className: "switch",
       title: `${name}: switch off or scale`,
-      "aria-label": name,
+      "aria-label": `${name} (FFN)`,
       "aria-haspopup": "dialog",
       "aria-pressed": false,
     });

@@ -55,11 +55,11 @@ export class Laboratory extends EventTarget {
     return this.show(this.experiment.source_text ? edited(this.experiment, text) : plain(text));
   }
 
-  /** Computes an experiment, which can be undone. @param {Experiment} experiment */
-  show(experiment) {
+  /** Computes an experiment, which can be undone. @param {Experiment} experiment @param {string} problem shown with it */
+  show(experiment, problem = "") {
     if (this.result) this.history.push(experiment);
     else this.history = new History(experiment); // nothing is there to return to
-    return this.compute();
+    return this.compute(problem);
   }
 
   /** Shows an experiment with a history of its own. @param {Object} view what `look` takes, shown with the next result */
@@ -79,12 +79,12 @@ export class Laboratory extends EventTarget {
     return this.compute();
   }
 
-  async compute() {
+  async compute(problem = "") {
     this.set("busy", { isBusy: true });
     try {
       const found = await this.model.compare(this.experiment);
       if (found === null) return;
-      this.set("problem", { problem: "" });
+      this.set("problem", { problem });
       this.keepCell(found);
       Object.assign(this, this.viewNext);
       this.viewNext = {};
@@ -97,13 +97,13 @@ export class Laboratory extends EventTarget {
 
   /** Reports a failure; the experiment of the result becomes the requested one again. */
   refuse(error) {
+    const refused = this.experiment;
     if (this.result) {
-      while (this.history.past.length && this.history.experiment !== this.result.experiment) this.history.withdraw();
+      while (this.history.past.length && this.experiment !== this.result.experiment) this.history.withdraw();
     }
-    const { message } = error;
-    this.set("problem", {
-      problem: error instanceof Refusal ? message : `The page could not compute this: ${message}`,
-    });
+    const reason = error instanceof Refusal ? error.message : `The page could not compute this: ${error.message}`;
+    const notice = this.result ? this.texts.refusal(refused, this.experiment) : "";
+    this.set("problem", { problem: `${reason} ${notice}`.trim() });
   }
 
   /** Shows another head, cell, or names of rows. @param {Object} changed `head`, `pinned`, `mode`, `pointer` */

@@ -1,13 +1,15 @@
 /** A page that runs a model: sentence, words, heads, and the address. */
 import { fill } from "../../../core/page/phrases.js";
 import { Model, Refusal } from "./client.js";
-import { byId, closeDialog, make } from "./elements.js";
-import { AddressError, addressOf, experimentOf, intervene, plain } from "./experiment.js";
+import { byId, closeDialog, make, openDialog } from "./elements.js";
+import { addressOf, experimentOf, intervene, plain } from "./experiment.js";
 import { HeadGrid, LargeMap, tableOf } from "./heads.js";
 import { Laboratory } from "./laboratory.js";
 import { Lesson } from "./lesson.js";
 import { WordsView } from "./words.js";
 
+const COPIED = "Link copied.";
+const ONLY_HERE = "It opens this file on this computer; others need the file at a web address.";
 const read = (id) => byId(id).textContent;
 
 /** Opens the model and shows the first sentence. @returns {Promise<Laboratory>} */
@@ -37,9 +39,11 @@ export async function showPage() {
   dark.addEventListener("change", () => setTheme(dark.matches));
   byId("theme").addEventListener("click", () => setTheme(page.dataset.theme !== "dark"));
   byId("dialog-close").addEventListener("click", closeDialog);
+  byId("copy-link").addEventListener("click", copyLink);
   laboratory.addEventListener("result", () => {
     const { experiment } = laboratory.result;
     showAll();
+    byId("link-note").textContent = "";
     if (document.activeElement !== byId("text")) byId("text").value = experiment.source_text;
     history.replaceState(null, "", lesson ? lesson.addressOf(experiment) : addressOf(experiment, data.kinds));
   });
@@ -97,19 +101,35 @@ function listenToSentence(laboratory) {
  * @param {Laboratory} laboratory
  * @param {Lesson | null} lesson
  */
-function showAddress(laboratory, lesson) {
+async function showAddress(laboratory, lesson) {
+  const { data } = laboratory;
   const place = lesson?.placeIn(location.hash) ?? null;
+  const otherwise = place === null ? data.text : lesson.scenes[place].experiment.source_text;
+  const found = experimentOf(location.hash, data, otherwise);
   if (place !== null) lesson.go(place);
+  if (!found) return place !== null;
+  const { experiment, unread } = found;
+  const fields = unread.map((each) => `“${each}”`).join(", ");
+  byId("text").value = experiment.source_text;
+  await laboratory.show(experiment, fields && fill(data.phrases.unread_link, { fields }));
+  for (const text of [experiment.source_text, data.text]) {
+    const isRefused = laboratory.problem && !laboratory.result;
+    if (isRefused) await laboratory.show(plain(text), laboratory.problem);
+  }
+  return true;
+}
+
+/** Copies the link to the experiment on the screen, or shows it where the browser does not copy. */
+async function copyLink() {
+  const link = location.href;
   try {
-    const experiment = experimentOf(location.hash, laboratory.data.kinds);
-    if (!experiment) return place !== null;
-    byId("text").value = experiment.source_text;
-    laboratory.show(experiment);
-    return true;
-  } catch (error) {
-    if (!(error instanceof AddressError)) throw error;
-    report(fill(laboratory.data.phrases.no_part, { name: error.message }));
-    return place !== null;
+    await navigator.clipboard.writeText(link);
+    const isFile = location.protocol === "file:";
+    byId("link-note").textContent = isFile ? `${COPIED} ${ONLY_HERE}` : COPIED;
+  } catch {
+    const field = make("input", { value: link, readOnly: true, "aria-label": "Link" });
+    openDialog("Copy this link", field);
+    field.select();
   }
 }
 
@@ -120,17 +140,16 @@ async function start(laboratory, model, lesson) {
   try {
     await model.open(packed);
   } catch (error) {
-    report(
-      error instanceof Refusal
-        ? error.message
-        : `The model could not be opened: ${error.message}. Use a current browser.`,
-    );
+    const problem = `The model could not be opened: ${error.message}. Use a current browser.`;
+    const text = error instanceof Refusal ? error.message : problem;
+    byId("loading").replaceWith(make("p", { className: "problem", role: "alert" }, text));
     return laboratory;
   }
   byId("loading").remove();
   byId("laboratory").hidden = false;
-  if (!showAddress(laboratory, lesson) && lesson) lesson.go(0);
-  else if (!laboratory.experiment.source_text) {
+  if (await showAddress(laboratory, lesson)) return laboratory;
+  if (lesson) lesson.go(0);
+  else {
     byId("text").value = laboratory.data.text;
     await laboratory.show(plain(laboratory.data.text));
   }
