@@ -37,6 +37,7 @@ from augenmerk.viz_app.export.page_parts import (
 from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import NUM_LINES, map_room
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
+from augenmerk.viz_app.state.map_text import network_note
 from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
 from augenmerk.viz_app.state.marks import marks_of_experiment
 from augenmerk.viz_app.state.sentence_text import visible
@@ -195,7 +196,9 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
             "changed": _bands(bands_at(*new)),
             "marks": _marks(content, kind, mode, view),
         }
-    return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes}
+    experiment, side = content.translation.experiment, Head(kind, 0, 0).side
+    networks = [network_note(experiment, side, layer) for layer in range(content.maps[kind].shape[0])]
+    return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes, "networks": networks}
 
 
 def _marks(content: PageContent, kind: MapKind, mode: LabelMode, view: MapView) -> list[list[dict[str, Any]]]:

@@ -16,8 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy
 
-from augenmerk.core.model.heads import Head, HeadGroup, Network
-from augenmerk.core.translation.experiment import factors_of
+from augenmerk.core.model.heads import Head, HeadGroup
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, color_table, mark_shapes
 from augenmerk.viz_app.heatmap.map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
@@ -25,7 +24,7 @@ from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_short
 from augenmerk.viz_app.state.map_source import Cache, MapSource, top_values
-from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
+from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES, network_note
 from augenmerk.viz_app.state.map_view import Band
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries, marks_of_heads
@@ -337,7 +336,6 @@ class GridPainter:
 
     def _paint_networks(self, painter: QPainter) -> None:
         """A note under the name of each layer whose feed-forward network is scaled or off."""
-        factors = factors_of(self.state.experiment.scalings)
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("warm"))
         height = painter.fontMetrics().height()
@@ -345,11 +343,9 @@ class GridPainter:
             group = self.layer_at(place.center())
             if group is None or group.layer is None:
                 continue
-            factor = factors.get(Network(group.side, group.layer))
-            if factor is not None:
-                text = "FFN off" if factor == 0 else f"FFN ×{factor:g}"
-                middle = place.translated(0, height - 1)
-                painter.drawText(middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
+            note = network_note(self.state.experiment, group.side, group.layer)
+            middle = place.translated(0, height - 1)
+            painter.drawText(middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note)
 
     def _paint_dimmed(self, painter: QPainter) -> None:
         """Fades heads without the highlighted role, and heads without the requested difference."""

@@ -7,9 +7,10 @@ import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES, Measure
 from augenmerk.core.analysis.selection import Combination
-from augenmerk.core.model.heads import KIND_TITLES
+from augenmerk.core.model.heads import KIND_TITLES, Network, Side
 from augenmerk.core.quantities import percent, percent_in_words
 from augenmerk.core.text.vocabulary import MARKS
+from augenmerk.core.translation.experiment import Experiment, factors_of
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
@@ -46,6 +47,12 @@ def titles(state: ExperimentState) -> list[str]:
     view = state.maps.view()
     marks = marks_of_large_map(state, view) if view is not None else NO_MARKS
     return [title(state), *(["off"] if marks.is_off else [marks.scaling] if marks.scaling else [])]
+
+
+def network_note(experiment: Experiment, side: Side, layer: int) -> str:
+    """A few letters on the feed-forward network of a layer; empty if it is unchanged."""
+    factor = factors_of(experiment.scalings).get(Network(side, layer), 1.0)
+    return "" if factor == 1 else "FFN off" if factor == 0 else f"FFN ×{factor:g}"
 
 
 def meaning_of_query(state: ExperimentState, picture: Picture = "heatmap") -> str:

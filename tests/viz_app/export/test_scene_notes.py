@@ -1,16 +1,18 @@
 """Paper and pages name everything about a scene that their maps do not show."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
     Experiment,
+    FeedForwardScaled,
     ForcedToken,
     GivenTarget,
     Greedy,
@@ -25,7 +27,7 @@ from augenmerk.viz_app.export.html_page import lesson_page_html, page_html
 from augenmerk.viz_app.export.worksheet import sheet_html
 from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, color_table
 from augenmerk.viz_app.state.model_info import ModelInfo
-from tests.viz_app.export.test_html_page import SAID, TRANSLATION, content, read_by_the_script
+from tests.viz_app.export.test_html_page import SAID, TRANSLATION, Parts, content, read_by_the_script
 from tests.viz_app.export.test_worksheet import Text
 
 pytestmark = pytest.mark.heavy
@@ -156,3 +158,12 @@ def test_the_colours_of_a_difference_reach_to_the_largest_value_on_the_sheet(wri
     assert any(bytes(colors[place]).hex() in sheet for place in (0, 254)), "the largest value has the last colour"
     plain, _ = written()
     assert ">1.00</text>" in plain, "shares keep the scale up to 1"
+
+
+def test_a_page_of_all_heads_names_networks_that_are_off_or_scaled(qapp) -> None:
+    changes = FeedForwardScaled(Network("encoder", 0)), FeedForwardScaled(Network("decoder", 1), 1.5)
+    changed = replace(TRANSLATION, experiment=Experiment("x", GREEDY, changes))
+    kinds = json.loads(Parts(page_html(content(translation=changed))).scripts[0])["kinds"]
+    assert [each["networks"] for each in kinds] == [["FFN off", ""], ["", "FFN ×1.5"], ["", "FFN ×1.5"]]
+    plain = json.loads(Parts(page_html(content())).scripts[0])["kinds"]
+    assert [each["networks"] for each in plain] == [["", ""]] * 3

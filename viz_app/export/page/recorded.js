@@ -199,7 +199,8 @@ export class RecordedScene {
     grid.style.setProperty("--heads", heads);
     grid.style.gridTemplateColumns = `auto repeat(${heads}, auto)`;
     for (let layer = 0; layer < layers; layer++) {
-      grid.append(withChildren("span", `layer ${layer + 1}`));
+      const network = withChildren("strong", each.networks[layer]);
+      grid.append(withChildren("span", `layer ${layer + 1}`, network));
       for (let head = 0; head < heads; head++) grid.append(this.thumbnail(kind, layer, head));
     }
     return withChildren("div", withChildren("h4", each.title), grid);
