@@ -68,11 +68,13 @@ def notes_on(state: ExperimentState, shown: str = "") -> tuple[str, ...]:
     hiding = map_text.hiding_note(state)
     if hiding and view is not None and not hides_nothing(state.maps):
         hiding = f"Hidden: {' and '.join(hidden)}, with {percent(view.hidden_share)} of the attention."
+    first = map_text.marks_in_words(state).partition("\n")[0]
+    marked = f"{first}. " if first else ""
     notes = (
         f"{name}: {other.text}" if other.text != translation.text else "",
         dropped_notice(result.dropped, is_of_former=False),
         *translation.notes_on_unreached,
-        f"In the app, this scene shows: {shown}. Here is the map of the same sentence." if shown else "",
+        f"In the app, this scene shows: {shown}. {marked}Here is the map of the same sentence." if shown else "",
         "The map is that of the original translation, without the changes." if state.maps.shown == "original" else "",
         "In the app, lines show these values." if settings.picture == "lines" else "",
         hiding,

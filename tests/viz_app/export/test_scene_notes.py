@@ -95,6 +95,11 @@ def test_sheets_and_pages_name_what_the_map_does_not_show(written, changes, opti
     assert any(each.startswith(note) for each in page)
 
 
+def test_a_scene_of_another_part_of_the_app_names_the_cell_to_look_at_there(written) -> None:
+    sheet, _ = written(view={"pinned": (4, 4), "label_mode": "predicted"}, page="word")
+    assert re.search(r"shows: Word tab\. Pinned: predicting hat → hut, weight α? ?0\.\d+\. Here is the map", sheet)
+
+
 def test_a_plain_scene_needs_no_note_but_its_translation(written) -> None:
     sheet, _ = written()
     assert sheet.count('class="note"') == 3, "name, translation, caption"
