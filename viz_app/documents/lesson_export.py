@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
+from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.translation.experiment_file import Lesson, Scene
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 from augenmerk.viz_app.documents.lesson import AnswerNow, ComputedAnswer
-from augenmerk.viz_app.documents.reading import apply_view
+from augenmerk.viz_app.documents.reading import apply_view, heads_missing
 from augenmerk.viz_app.export.html_page import ScenePart
 from augenmerk.viz_app.export.page_lesson import PageScene, check_model, why_recorded
 from augenmerk.viz_app.export.page_parts import changes_in_words
@@ -66,7 +67,7 @@ class LessonResultsJob(Job):
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
-        """See `viz_app.worker.inference.Job.run`."""
+        """See `viz_app.worker.inference.Job.run`. Raises `ExperimentFileError`, which names the scene."""
 
         def run(job: Job) -> Any:
             try:
@@ -74,7 +75,15 @@ class LessonResultsJob(Job):
             except JobInterrupted as interruption:  # its rest is not the rest of this job, which starts over
                 raise TranslationStoppedError from interruption
 
-        return tuple(self._computed(scene, translator, run, should_stop) for scene in self.scenes)
+        found = []
+        for number, scene in enumerate(self.scenes, start=1):
+            try:
+                found.append(self._computed(scene, translator, run, should_stop))
+            except AugenmerkError as error:
+                raise ExperimentFileError(
+                    f"Scene {number}, “{scene.title}”, cannot be computed. {error} Nothing was written."
+                ) from error
+        return tuple(found)
 
     def _computed(
         self, scene: Scene, translator: OpenTranslator, run: Callable[[Job], Any], should_stop: ShouldStop
@@ -129,10 +138,14 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
 
 
 def _notes(scene: Scene, state: ExperimentState, model: ModelInfo, views: Mapping[str, str]) -> tuple[str, ...]:
-    notes, made_with = notes_on(state, views.get(scene.page, scene.page)), scene.saved.model
-    if made_with.digest == model.digest:
-        return notes
-    return (*notes, f"The scene was made with the model “{made_with.name}”; the maps are those of “{model.title}”.")
+    view, made_with = scene.saved.view, scene.saved.model
+    other = f"The scene was made with the model “{made_with.name}”; the maps are those of “{model.title}”."
+    notes = (
+        *notes_on(state, views.get(scene.page, scene.page)),
+        other if made_with.digest != model.digest else "",
+        heads_missing(view, model.run.model),
+    )
+    return tuple(filter(None, notes))
 
 
 def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> ExperimentState:

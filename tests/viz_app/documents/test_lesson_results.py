@@ -1,7 +1,10 @@
 """All scenes of a lesson computed for an export: their answers, and what happens if something more urgent waits."""
 
+from dataclasses import replace
+
 import pytest
 
+from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene
@@ -68,3 +71,11 @@ def test_an_interrupted_export_starts_over_instead_of_answering_with_a_part(bund
         else:
             break
     assert stopped > 2
+
+
+def test_a_scene_that_cannot_be_computed_is_named(bundled_translator: Translator) -> None:
+    good = scene(bundled_translator, "")
+    empty = replace(good, title="Nothing here", saved=replace(good.saved, experiment=Experiment("")))
+    job = LessonResultsJob((good, empty), model_of(bundled_translator))
+    with pytest.raises(ExperimentFileError, match="Scene 2, “Nothing here”, cannot be computed"):
+        job.run(bundled_translator, lambda _: None, lambda: False)

@@ -85,6 +85,7 @@ def written(bundled_translator: Translator, qapp):
             "Hidden: start and end and punctuation, with",
         ),
         ((), {"view": {"picture": "lines"}}, "In the app, lines show these values."),
+        ((), {"view": {"head": ("cross", 8, 8)}}, "The view has heads that this model lacks: cross 9·9."),
         ((), {"page": "word"}, "In the app, this scene shows: Word tab. Here is the map of the same sentence."),
     ],
     ids=lambda each: each[:40] if isinstance(each, str) else "",
