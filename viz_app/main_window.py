@@ -829,7 +829,9 @@ class MainWindow(QMainWindow):
             changed.connect(self.presentation.show_scene)
         lesson_bar.focus_to, lesson_bar.is_wanted = page.heads.grid, self._shows_lesson
         self.documents.lesson_read.connect(lambda *_: self.pages.show(TRANSLATE))
-        self.lessons.screen.answers, self.lessons.views = SceneAnswers(page.controller), self.pages
+        controller = page.controller
+        self.lessons.screen.answers = SceneAnswers(controller.state, controller.ask)
+        self.lessons.views = self.pages
         page.sentence.undo_before = self.lessons.editing.restore_scene
         page.step_scene = lambda by: lesson_bar.takes_arrows and lesson_bar.step_scene(by)
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers

@@ -21,7 +21,8 @@ from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.viz_app import application, launch, main_window
 from augenmerk.viz_app.documents.reading import saved_experiment
 from augenmerk.viz_app.worker import inference
-from augenmerk.viz_app.worker.inference import JobScope, OpenTranslator, Request, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Request
+from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell
 
 SENTENCE = "Ein Satz, der noch nicht übersetzt ist"
 

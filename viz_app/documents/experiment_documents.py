@@ -34,16 +34,8 @@ from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save, show_failure
-from augenmerk.viz_app.worker.inference import (
-    Failure,
-    InferenceWorker,
-    Job,
-    JobScope,
-    OpenTranslator,
-    Request,
-    ShouldStop,
-    Tell,
-)
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
 
 FORMATS = {SUFFIX.removeprefix("."): f"Experiments and lessons (*{SUFFIX})", "": "All files (*)"}
 NOTHING = "Nothing to save yet: translate a sentence first"

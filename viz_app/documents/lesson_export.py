@@ -11,9 +11,9 @@ from augenmerk.core.translation.result import ExperimentResult, TranslationStopp
 from augenmerk.viz_app.documents.lesson import AnswerNow, ComputedAnswer
 from augenmerk.viz_app.documents.reading import apply_view, heads_missing
 from augenmerk.viz_app.export.html_page import ScenePart
+from augenmerk.viz_app.export.page_content import SHOWN_NAMES, page_content
 from augenmerk.viz_app.export.page_lesson import PageScene, check_model, why_recorded
 from augenmerk.viz_app.export.page_parts import changes_in_words
-from augenmerk.viz_app.export.saving import SHOWN_NAMES, page_content
 from augenmerk.viz_app.export.scene_notes import Ringed, notes_on, translation_line
 from augenmerk.viz_app.export.worksheet import SheetScene
 from augenmerk.viz_app.heatmap.drawing import large_map
@@ -23,15 +23,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pointed
 from augenmerk.viz_app.state.marks import marks_of_large_map
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker.inference import (
-    Job,
-    JobInterrupted,
-    JobScope,
-    MeasureJob,
-    OpenTranslator,
-    ShouldStop,
-    Tell,
-)
+from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
 
 _SEVERAL = "In the app, this scene shows several heads together: {title}. Here it shows one of them."
 
@@ -67,7 +59,7 @@ class LessonResultsJob(Job):
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
-        """See `viz_app.worker.inference.Job.run`. Raises `ExperimentFileError`, which names the scene."""
+        """See `viz_app.worker.jobs.Job.run`. Raises `ExperimentFileError`, which names the scene."""
 
         def run(job: Job) -> Any:
             try:

@@ -23,7 +23,8 @@ from augenmerk.viz_app.theme import scales
 from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.commands import Command, with_keys
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
 
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}

@@ -29,32 +29,26 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
-from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.viz_app.export.film import Film, FilmHeads
-from augenmerk.viz_app.export.html_page import PageContent, save_page
-from augenmerk.viz_app.export.scene_notes import notes_on, translation_line
+from augenmerk.viz_app.export.html_page import save_page
+from augenmerk.viz_app.export.page_content import facts_of, page_content
 from augenmerk.viz_app.heatmap.drawing import Drawing, large_map, small_maps
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import hides_nothing
 from augenmerk.viz_app.state.map_view import MapView
-from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.state.marks import query_sum
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import Theme
 
 NUMBER_FORMATS = ("csv", "json", "npz")
-SHOWN_NAMES: dict[ShownMaps, str] = {
-    "original": "original, with nothing changed",
-    "changed": "changed",
-    "difference": "changed minus original",
-}
 MIDDLE_GREY = 128
 OF_ONE_MAP = ("map", "hidden", "picked")
 """Facts that are true of the large map alone."""
@@ -171,27 +165,6 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     if state.result is not None and state.result.is_changed and (shown != "difference" or drawing.is_signed):
         words.append(shown)
     return Snapshot(replace(drawing, caption=in_one_line(facts)), view, facts, "-".join(words))
-
-
-def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
-    """The facts about all displayed maps: model, sentence, translation, changes."""
-    translation, result = state.maps.translation, state.result
-    if translation is None or result is None:
-        return {"model": model}
-    facts = {
-        "model": model,
-        "sentence": translation.source_text,
-        "given translation" if translation.is_given else "translation": translation.text,
-    }
-    if result.is_changed:
-        facts["experiment"] = "; ".join(map(str, result.experiment.interventions))
-        facts["maps"] = SHOWN_NAMES[state.maps.shown]
-        problem = state.maps.difference_problem(state.selection.head.kind)
-        if state.maps.shown == "difference" and problem:
-            facts["maps"] = f"{SHOWN_NAMES['changed']}; there is no difference"
-        elif state.maps.shown == "difference":
-            facts["original translation"] = result.original.text
-    return facts
 
 
 def in_one_line(facts: Mapping[str, str]) -> str:
@@ -400,35 +373,6 @@ class Saving:
 
     def _caption(self, text: str) -> str:
         return text if self.has_caption else ""
-
-
-def page_content(state: ExperimentState, model: str) -> PageContent | None:
-    """The maps of all heads, in the measure that is shown, for a page; None while there is no result."""
-    if state.result is None or state.maps.translation is None:
-        return None
-    measure = state.maps.shown_measure(state.selection.head.kind)
-    original = state.result.original if state.result.is_changed and state.maps.shown != "original" else None
-    return PageContent(
-        state.maps.translation,
-        _maps_of(state, state.maps.translation, measure),
-        measure,
-        state.settings.selection,
-        facts_of(state, model),
-        state.selection.head,
-        None if original is None else (original, _maps_of(state, original, measure)),
-        is_difference=state.maps.shown == "difference",
-        line=translation_line(state),
-        notes=notes_on(state),
-    )
-
-
-def _maps_of(state: ExperimentState, translation: Translation, measure: Measure) -> dict[MapKind, FloatArray]:
-    """The maps of a translation in one measure; weights of every kind, or the kinds that the measure exists for."""
-    if measure == "weight":
-        return {kind: translation.maps.of_kind(kind) for kind in MAP_KINDS}
-    return {
-        kind: state.maps.maps_of(translation, kind) for kind in MAP_KINDS if state.maps.shown_measure(kind) == measure
-    }
 
 
 def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: Path) -> None:

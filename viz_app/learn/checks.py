@@ -32,7 +32,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState, pair_in
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.worker.explaining import LensJob
-from augenmerk.viz_app.worker.inference import Job
+from augenmerk.viz_app.worker.jobs import Job
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.logit_lens import LogitLens

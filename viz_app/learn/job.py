@@ -12,7 +12,7 @@ from augenmerk.core.model.heads import Head, Network, networks_of
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, Translation, read_only
 from augenmerk.viz_app.state.head_roles import clarity
-from augenmerk.viz_app.worker.inference import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
+from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.beam_tree import BeamTree

@@ -8,7 +8,7 @@ from augenmerk.viz_app.documents.reading import read_lesson
 from augenmerk.viz_app.export.page_lesson import PageLesson, check_model
 from augenmerk.viz_app.learn.scene_answers import answer_now
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.worker.inference import describe
+from augenmerk.viz_app.worker.jobs import describe
 
 
 def lesson_for_page(path: Path, checkpoint: Path) -> PageLesson:

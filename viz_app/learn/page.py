@@ -26,7 +26,8 @@ from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
 from augenmerk.viz_app.widgets.commands import BoundCommand
 from augenmerk.viz_app.widgets.labels import EmptyState, label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
-from augenmerk.viz_app.worker.inference import ExperimentController, Failure, InferenceWorker, LoadJob, Request
+from augenmerk.viz_app.worker.inference import ExperimentController, Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import LoadJob
 
 USE = "Use the sentence from Translate"
 NARROW_PAGE = 1264

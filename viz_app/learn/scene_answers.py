@@ -1,7 +1,7 @@
 """The questions of the chapters for scenes of lessons, answered as in *Predict* for the sentence on the screen."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.documents.lesson import ComputedAnswer
@@ -9,16 +9,25 @@ from augenmerk.viz_app.learn.chapter import Predict, read_chapters
 from augenmerk.viz_app.learn.checks import CHECKS, Question
 from augenmerk.viz_app.learn.values import UNKNOWN, pair_tokens, values_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
-from augenmerk.viz_app.worker.inference import ExperimentController, Job
+from augenmerk.viz_app.worker.jobs import Job
 
 CANNOT = "The answer cannot be computed for this sentence and head."
 
 
-class SceneAnswers:
-    """Computes answers for the experiment of a controller."""
+Ask: TypeAlias = Callable[[Job, RequestState, Callable[[Any], object]], object]
+"""See `viz_app.worker.inference.ExperimentController.ask`."""
 
-    def __init__(self, controller: ExperimentController) -> None:
-        self._controller, self._state = controller, controller.state
+
+class SceneAnswers:
+    """Computes answers for the experiment of a state.
+
+    Args:
+        state: of the experiment.
+        ask: answers jobs for its model.
+    """
+
+    def __init__(self, state: ExperimentState, ask: Ask) -> None:
+        self._state, self._ask = state, ask
 
     def questions(self) -> dict[str, str]:
         """The questions with their choices, each in one line, by the names of their checks."""
@@ -36,7 +45,7 @@ class SceneAnswers:
         job, judge = prepared
         request = RequestState()
         request.changed.connect(lambda _phase: use(request.problem) if request.problem else None)
-        self._controller.ask(job, request, lambda answer: use(judge(answer).text))
+        self._ask(job, request, lambda answer: use(judge(answer).text))
 
     def answer_now(self, state: ExperimentState, name: str, run: Callable[[Job], Any]) -> ComputedAnswer:
         """See `viz_app.documents.lesson.Answers`."""

@@ -33,7 +33,8 @@ from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, ModelFreeJob, Request, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.interop.model import ImportSummary  # imports torch

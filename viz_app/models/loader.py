@@ -17,7 +17,8 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, show_failure
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, LoadJob, Request
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import LoadJob
 
 _PYTORCH_STARTS = (b"PK\x03\x04", b"\x80")
 """First bytes of torch files: an archive, or in older versions a pickle."""

@@ -24,13 +24,8 @@ from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.run_files import Comparison, runs_in
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.worker.inference import (
-    InferenceWorker,
-    ModelFreeJob,
-    Request,
-    ShouldStop,
-    Tell,
-)
+from augenmerk.viz_app.worker.inference import InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
 from augenmerk.viz_app.worker.training import TrainingBody, interpreter_shared_fairly, leave_a_core_to_the_window
 
 if TYPE_CHECKING:

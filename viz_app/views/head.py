@@ -69,7 +69,8 @@ from augenmerk.viz_app.widgets.layouts import (
     wrapping_row,
 )
 from augenmerk.viz_app.worker.explaining import RowPartsJob
-from augenmerk.viz_app.worker.inference import ExperimentController, TraceJob
+from augenmerk.viz_app.worker.inference import ExperimentController
+from augenmerk.viz_app.worker.jobs import TraceJob
 
 SCOPES = {
     "head": ("this head", "This head alone"),

@@ -11,7 +11,8 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.worker.inference import ABOUT_A_RESULT, ExperimentController, Job, Request
+from augenmerk.viz_app.worker.inference import ABOUT_A_RESULT, ExperimentController, Request
+from augenmerk.viz_app.worker.jobs import Job
 
 
 class LivePanel(QFrame):

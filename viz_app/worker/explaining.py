@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from augenmerk.core.analysis.parts import ChangeEffect, Component, RowParts, WordParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import ExperimentResult, Word
-from augenmerk.viz_app.worker.inference import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
+from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.decoder_lens import DecoderLens

@@ -16,7 +16,8 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, LoadJob, Request
+from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import LoadJob
 from tests.core.translators import SHAPE, untrained
 
 SENTENCE = "Ein Hund schläft im Gras ."

@@ -17,7 +17,7 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.worker.inference import MeasureJob, TraceJob
+from augenmerk.viz_app.worker.jobs import MeasureJob, TraceJob
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
 
 

@@ -44,7 +44,8 @@ from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker.inference import InferenceWorker, LoadJob, Request
+from augenmerk.viz_app.worker.inference import InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import LoadJob
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 

@@ -33,7 +33,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current, Stale
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import Veil
-from augenmerk.viz_app.worker.inference import describe
+from augenmerk.viz_app.worker.jobs import describe
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow
 

@@ -4,6 +4,8 @@ import base64
 import gzip
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_che
 from augenmerk.core.page.packing import BYTES_PER_PARAMETER, PackedModel, engine_script, pack_model
 from augenmerk.core.page.scripts import joined_script
 from augenmerk.core.resources import bundled_model_path, resource_path
-from augenmerk.core.translation.experiment_file import read_lesson_file
+from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
 from augenmerk.viz_app.documents.reading import SHIPPED_LESSONS
 from augenmerk.viz_app.export.page_parts import PARTS, page_script
 from augenmerk.viz_app.export.running_page import MODULES, running_page_html, save_running_page
@@ -139,6 +141,31 @@ def test_the_command_writes_a_lesson_into_the_page(tmp_path: Path) -> None:
     assert [each["title"] for each in data["scenes"]] == [each.title for each in lesson.scenes]
     assert [each["answer"] for each in data["scenes"]] == [each.answer for each in lesson.scenes]
     assert f"<title>Augenmerk · {lesson.title}</title>" in page
+
+
+WITHOUT_QT = """
+import sys
+sys.modules.update(dict.fromkeys(("PySide6", "shiboken6", "matplotlib")))  # every import of one raises ImportError
+from augenmerk.viz_app.launch import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.heavy
+@pytest.mark.subprocess
+def test_a_server_without_qt_writes_a_page_with_every_kind_of_scene(tmp_path: Path) -> None:
+    lesson = read_lesson_file(ATTENTION)
+    first = lesson.scenes[0]
+    rollout = replace(first, saved=replace(first.saved, view={"measure": "rollout"}))  # recorded
+    predicted = replace(first, question="What happens?", check="without-head")
+    path, target = tmp_path / "mine.augenmerk", tmp_path / "lesson.html"
+    write_lesson_file(replace(lesson, scenes=(*lesson.scenes, rollout, predicted)), path)
+    command = [sys.executable, "-c", WITHOUT_QT, "page", "--lesson", str(path), "--out", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *_, recorded, question = json.loads(held(target.read_text(encoding="utf-8"), "lesson-data"))["scenes"]
+    assert recorded["reason"] == "the measure “rollout”"
+    assert question["choices"]
 
 
 @pytest.mark.heavy

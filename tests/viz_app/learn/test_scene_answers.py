@@ -13,7 +13,8 @@ from augenmerk.viz_app.state.experiment_editor import show_experiment, toggle_he
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, LoadJob, Request
+from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import LoadJob
 
 pytestmark = pytest.mark.heavy
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -45,7 +46,7 @@ def answer(qtbot: QtBot, answers: SceneAnswers, name: str) -> str:
 
 
 def test_every_question_of_the_chapters_is_offered_and_answered(qtbot: QtBot, controller: ExperimentController) -> None:
-    answers, state = SceneAnswers(controller), controller.state
+    answers, state = SceneAnswers(controller.state, controller.ask), controller.state
     state.intents.choose_head(Head("cross", 1, 4))
     state.selection.pin(Pair(2, 2))
     questions = answers.questions()
@@ -64,7 +65,7 @@ def test_every_question_of_the_chapters_is_offered_and_answered(qtbot: QtBot, co
 def test_the_answer_is_that_of_the_model(
     qtbot: QtBot, controller: ExperimentController, bundled_translator: Translator
 ) -> None:
-    answers, state = SceneAnswers(controller), controller.state
+    answers, state = SceneAnswers(controller.state, controller.ask), controller.state
     head = Head("cross", 1, 4)
     state.intents.choose_head(head)
     plain = bundled_translator.run(Experiment(SENTENCE))
@@ -78,7 +79,7 @@ def test_the_answer_is_that_of_the_model(
 
 
 def test_what_cannot_be_answered_is_explained(qtbot: QtBot, controller: ExperimentController) -> None:
-    answers = SceneAnswers(controller)
+    answers = SceneAnswers(controller.state, controller.ask)
     controller.state.intents.choose_head(Head("encoder", 0, 0))
     assert answer(qtbot, answers, "chosen-head") == CANNOT, "the question is about cross-attention"
     assert answer(qtbot, answers, "later-version") == "This version cannot compute “later-version”."

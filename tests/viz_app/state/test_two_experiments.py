@@ -14,7 +14,8 @@ from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, rese
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, LoadJob, Request, TraceJob
+from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import LoadJob, TraceJob
 from tests.checkpoints import write_untrained_checkpoint
 
 FIRST, SECOND = "Ein Mann steht auf einer Leiter .", "Ein Mann steht ."

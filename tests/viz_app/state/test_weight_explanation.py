@@ -26,7 +26,7 @@ from augenmerk.viz_app.state.weight_explanation import (
     query_key_view,
 )
 from augenmerk.viz_app.worker.explaining import RowPartsJob
-from augenmerk.viz_app.worker.inference import TraceJob
+from augenmerk.viz_app.worker.jobs import TraceJob
 
 SENTENCE, GIVEN = "Ein Mann schläft.", GivenTarget("A man sleeps.")
 

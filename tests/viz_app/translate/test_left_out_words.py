@@ -12,7 +12,7 @@ from augenmerk.viz_app.state.experiment_editor import intervene, undo
 from augenmerk.viz_app.state.sentence_text import Span
 from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.worker.explaining import LeftOutWordsJob
-from augenmerk.viz_app.worker.inference import OpenTranslator
+from augenmerk.viz_app.worker.jobs import OpenTranslator
 from tests.viz_app.conftest import MakeWindow, open_once
 
 SENTENCE = "Eine Frau telefoniert heimlich mit ihrem Anwalt."

@@ -571,7 +571,8 @@ def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[t
     state.submit(show_experiment(given))
     state.accept(translator.compare(given))
     state.selection.choose(Head("cross", 0, 0))
-    from augenmerk.viz_app.worker.inference import LoadJob, Request
+    from augenmerk.viz_app.worker.inference import Request
+    from augenmerk.viz_app.worker.jobs import LoadJob
 
     loaded: list[object] = []
     worker.submit(Request(LoadJob(Path("tiny"), "cpu"), state, on_result=loaded.append))

@@ -21,16 +21,8 @@ from augenmerk.viz_app.state.experiment_editor import (
     toggle_head,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, RequestState
-from augenmerk.viz_app.worker.inference import (
-    ExperimentController,
-    Failure,
-    InferenceWorker,
-    JobScope,
-    LoadJob,
-    OpenTranslator,
-    Request,
-    TraceJob,
-)
+from augenmerk.viz_app.worker.inference import ExperimentController, Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import JobScope, LoadJob, OpenTranslator, TraceJob
 from tests.viz_app.synthetic import FakeTranslator
 
 HEAD = Head("cross", 0, 0)

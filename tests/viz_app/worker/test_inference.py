@@ -16,17 +16,8 @@ from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest, Progress
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker.inference import (
-    ExperimentJob,
-    Failure,
-    InferenceWorker,
-    Job,
-    JobInterrupted,
-    JobScope,
-    LoadJob,
-    OpenTranslator,
-    Request,
-)
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.jobs import ExperimentJob, Job, JobInterrupted, JobScope, LoadJob, OpenTranslator
 from tests.viz_app.synthetic import FakeTranslator
 
 Tell = Callable[[Progress], None]

@@ -22,7 +22,7 @@ from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
 from augenmerk.viz_app.widgets.table import Table
-from augenmerk.viz_app.worker.inference import Job, JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.alignment_ranking import AlignerRanking

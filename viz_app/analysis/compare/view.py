@@ -39,7 +39,7 @@ from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label, styled
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
-from augenmerk.viz_app.worker.inference import Job, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator

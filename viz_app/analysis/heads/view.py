@@ -34,7 +34,7 @@ from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
 from augenmerk.viz_app.widgets.table import Table
-from augenmerk.viz_app.worker.inference import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance

@@ -23,7 +23,7 @@ from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
-from augenmerk.viz_app.worker.inference import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 GROUP_SIZE = 4
 """Words removed per batch; an interruption loses at most these translations."""

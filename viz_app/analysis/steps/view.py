@@ -42,7 +42,7 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
-from augenmerk.viz_app.worker.inference import Job, OpenTranslator, ShouldStop, Tell
+from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True, eq=False)

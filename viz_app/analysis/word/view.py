@@ -29,7 +29,7 @@ from augenmerk.viz_app.widgets.layouts import (
     wrapping_row,
 )
 from augenmerk.viz_app.worker.explaining import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
-from augenmerk.viz_app.worker.inference import Job
+from augenmerk.viz_app.worker.jobs import Job
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.decoder_lens import DecoderLens

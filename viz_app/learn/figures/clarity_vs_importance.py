@@ -17,7 +17,7 @@ from augenmerk.viz_app.theme import current_theme, scaled, scales
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts
 from augenmerk.viz_app.widgets.line_chart import LineChart
-from augenmerk.viz_app.worker.inference import Job
+from augenmerk.viz_app.worker.jobs import Job
 
 X_TITLE = "clarity (0: points at nothing clearly, 1: points clearly)"
 Y_TITLE = "lost without the head (log-probability, nats)"

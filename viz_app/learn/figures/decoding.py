@@ -17,7 +17,7 @@ from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import flow
-from augenmerk.viz_app.worker.inference import Job
+from augenmerk.viz_app.worker.jobs import Job
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.beam_tree import BeamTree

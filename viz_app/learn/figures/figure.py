@@ -17,7 +17,8 @@ from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import ScrollArea
-from augenmerk.viz_app.worker.inference import ExperimentController, Job
+from augenmerk.viz_app.worker.inference import ExperimentController
+from augenmerk.viz_app.worker.jobs import Job
 
 SCROLL_BAR, WAITING_DELAY_MS = 12, 250
 

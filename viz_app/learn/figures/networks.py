@@ -16,7 +16,7 @@ from augenmerk.viz_app.learn.values import plain
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts
-from augenmerk.viz_app.worker.inference import Job
+from augenmerk.viz_app.worker.jobs import Job
 
 NONE_DEPENDS = "No choice depends on a single network: in every row, each token stays the most probable."
 SOME_DEPEND = "Framed: without the network, another token takes the lead"

@@ -25,7 +25,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.worker.inference import TraceJob
+from augenmerk.viz_app.worker.jobs import TraceJob
 
 LINE, LEAST_LINE, GAP, HEADER = 22, 12, 12, 20
 """A line is lower on a low page."""

@@ -13,7 +13,7 @@ from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
-from augenmerk.viz_app.worker.inference import Job
+from augenmerk.viz_app.worker.jobs import Job
 
 WORD_GAP = 10
 FACTORS = (2.2, 1.8, 1.5, 1.25, 1.0)

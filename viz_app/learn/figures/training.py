@@ -24,7 +24,7 @@ from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of, wrapping_row
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
-from augenmerk.viz_app.worker.inference import Job
+from augenmerk.viz_app.worker.jobs import Job
 from augenmerk.viz_app.worker.training import TrainingFailure, TrainingRun
 
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))

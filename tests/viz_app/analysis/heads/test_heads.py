@@ -29,7 +29,7 @@ from augenmerk.viz_app.analysis.heads.view import (
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import Progress, Stale
-from augenmerk.viz_app.worker.inference import JobInterrupted
+from augenmerk.viz_app.worker.jobs import JobInterrupted
 from benchmarks.lag import lags, percentile
 from tests.core.translators import ENGLISH, GERMAN
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle

@@ -26,7 +26,8 @@ from augenmerk.viz_app.analysis.source.state import SourceFindings, SourceState
 from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceJob, SourceTab, WithoutWordsJob
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle_head, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
-from augenmerk.viz_app.worker.inference import JobInterrupted, JobScope, OpenTranslator, Request, ShouldStop, Tell
+from augenmerk.viz_app.worker.inference import Request
+from augenmerk.viz_app.worker.jobs import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
 
 
