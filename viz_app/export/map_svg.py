@@ -19,7 +19,7 @@ from augenmerk.viz_app.heatmap.drawing import (
 
 WIDTH, HEIGHT = 680, 255
 """The room of a map in pixels: the text width of a printed page, and a part of half its height."""
-MIN_CELL, MAX_CELL, MAX_ASPECT = (12, 10), (90, 26), 5
+MIN_CELL, MAX_CELL, MAX_ASPECT = (12, 9), (90, 26), 5
 LETTER, MAX_LABEL = 6.2, 16
 """The width of a letter in pixels; characters of a label."""
 TEXT_PX, LABEL_GAP, MARKS_ROOM, AXIS_ROOM = 11, 8, 14, 16

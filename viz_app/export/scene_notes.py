@@ -64,10 +64,10 @@ def notes_on(state: ExperimentState, shown: str = "") -> tuple[str, ...]:
     other = result.changed if translation is result.original else result.original
     name = "Original translation" if other is result.original else "Translation with the changes"
     view = state.maps.view()
-    hidden = ["start and end"] * settings.hides_wrapping + ["punctuation"] * settings.hides_punctuation
+    hidden = ["start, end"] * settings.hides_wrapping + ["punctuation"] * settings.hides_punctuation
     hiding = map_text.hiding_note(state)
     if hiding and view is not None and not hides_nothing(state.maps):
-        hiding = f"Hidden: {' and '.join(hidden)}, with {percent(view.hidden_share)} of the attention."
+        hiding = f"Hidden tokens ({', '.join(hidden)}) get {percent(view.hidden_share)} of the attention."
     first = map_text.marks_in_words(state).partition("\n")[0]
     marked = f"{first}. " if first else ""
     notes = (

@@ -35,10 +35,10 @@ HTML: dict[Role, str] = {
 NUM_LINES = 3
 """To write on, below each question."""
 MARKDOWN: dict[Role, str] = {"title": "## {}", "sentence": "> {}", "line": "\\_" * 40}
-HALF_PAGE_PX, LINE_PX, RULE_PX, AROUND_PX, LETTERS = 458, 16, 21, 30, 95
+HALF_PAGE_PX, LINE_PX, RULE_PX, AROUND_PX, LETTERS = 458, 15, 21, 26, 95
 """Half a printed page of the smaller paper (Letter), after the heading; heights of a line, of a line to write on, and
 of the gaps of a scene; letters in a line."""
-LEAST_ROW_PX, LABELS_PX = 10, 80
+LEAST_ROW_PX, LABELS_PX = 9, 72
 """Of a map: the height of a row that can be read, and of the labels above the map."""
 NO_QUESTION = "What do you see?"
 NAME = "Name:"

@@ -82,7 +82,7 @@ def written(bundled_translator: Translator, qapp):
         (
             (),
             {"view": {"hides_wrapping": True, "hides_punctuation": True}},
-            "Hidden: start and end and punctuation, with",
+            "Hidden tokens (start, end, punctuation) get 6% of the attention.",
         ),
         ((), {"view": {"picture": "lines"}}, "In the app, lines show these values."),
         ((), {"view": {"head": ("cross", 8, 8)}}, "The view has heads that this model lacks: cross 9·9."),

@@ -210,7 +210,7 @@ def test_a_map_has_half_a_printed_page_or_a_whole_one_and_rows_that_can_be_read(
     assert sizes is not None
     _, height = map(int, sizes.groups())
     text_px = 16 * (7 + 5 * num_words / 95)
-    assert height >= 10 * num_rows
+    assert height >= 9 * num_rows
     assert height + text_px < (458 if num_rows <= 14 and num_words < 100 else 916)
     if num_rows == 14 and not num_words:
         assert height > 0.6 * 458, "the map takes most of its half page"
