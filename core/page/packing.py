@@ -1,7 +1,8 @@
-"""A checkpoint as two texts that a page holds and `translator.js` reads: its description, and its weights without loss.
+"""A checkpoint as two texts that a page holds and `translator.js` reads: its description and its weights.
 
-Weights of 16 bits stay so. Those of 32 bits are stored with 16 if every number of their tensor survives it exactly. The
-bytes of one place of all numbers lie together (planes), as gzip finds more repetitions in them.
+Weights of 16 bits stay so. Those of 32 bits are stored with 16 if every number of their tensor survives it exactly, or
+if the caller lets them be rounded. The bytes of one place of all numbers lie together (planes), as gzip finds more
+repetitions in them.
 """
 
 import base64
@@ -36,6 +37,7 @@ MAX_PARAMETERS = 20_000_000
 BYTES_PER_PARAMETER = 2.4
 """Of a page whose weights all have 16 bits, in base64."""
 TERMS_OF_MULTI30K = "Trained on Multi30k, which is for non-commercial research and education."
+ROUNDED = "The weights in this page are rounded to 16 bits."
 SCRIPTS = ("phrases.js", "engine.js", "text.js", "source.js", "translator.js")
 """In the order in which they need each other."""
 
@@ -75,20 +77,24 @@ def engine_script() -> str:
     return joined_script([Path(__file__).parent / name for name in SCRIPTS], ("Translator", "TextError", "fill"))
 
 
-def pack_model(checkpoint: Checkpoint, name: str) -> PackedModel:
+def pack_model(checkpoint: Checkpoint, name: str, *, rounds: bool = False) -> PackedModel:
     """The model with everything that determines its translations.
 
     Args:
         checkpoint: of the model.
         name: for people.
+        rounds: whether weights are rounded to 16 bits; if that changes one of them, `terms` says so.
 
     Raises:
         CheckpointError: a page cannot run this model.
     """
     num_parameters = sum(value.numel() for value in checkpoint.weights.values())
     _check(checkpoint, num_parameters)
-    tensors, weights = _packed(checkpoint.weights)
+    is_rounded = rounds and any(not _is_half(value) for value in checkpoint.weights.values())
+    tensors, weights = _packed((rounded(checkpoint) if rounds else checkpoint).weights)
     terms = checkpoint.origin.licence if checkpoint.origin else _terms(checkpoint.corpus)
+    if is_rounded:
+        terms = f"{terms} {ROUNDED}".strip()
     described = _description(checkpoint) | {
         "name": name,
         "terms": terms,
@@ -103,8 +109,21 @@ def pack_model(checkpoint: Checkpoint, name: str) -> PackedModel:
     return replace(
         packed,
         note=f"{long} of {len(tensors)} tensors of this model need 32 bits, so it takes "
-        f"{packed.num_bytes / num_parameters:.1f} bytes per parameter in a page: {packed.num_bytes / 1e6:.1f} MB.",
+        f"{packed.num_bytes / num_parameters:.1f} bytes per parameter in a page: {packed.num_bytes / 1e6:.1f} MB. With "
+        "--bits 16, they are rounded and take half.",
     )
+
+
+def rounded(checkpoint: Checkpoint) -> Checkpoint:
+    """The model with its weights rounded to 16 bits (half precision).
+
+    Raises:
+        CheckpointError: a weight is too large for it.
+    """
+    halves = {name: value.detach().cpu().half() for name, value in checkpoint.weights.items()}
+    if not all(bool(torch.isfinite(value).all()) for value in halves.values()):
+        raise CheckpointError("A weight of this model is too large for 16 bits. Omit --bits.")
+    return replace(checkpoint, weights={name: value.float() for name, value in halves.items()})
 
 
 def _check(checkpoint: Checkpoint, num_parameters: int) -> None:
@@ -194,7 +213,7 @@ def _packed(weights: Mapping[str, Tensor]) -> tuple[list[dict[str, Any]], bytes]
     groups: dict[int, list[tuple[str, Tensor]]] = {2: [], 4: []}
     for name, value in weights.items():
         single = value.detach().cpu().float()
-        is_half = torch.equal(single.half().float(), single)
+        is_half = _is_half(single)
         groups[2 if is_half else 4].append((name, single.half() if is_half else single))
     tensors = [
         {"name": name, "shape": list(value.shape), "bytes": size}
@@ -203,6 +222,12 @@ def _packed(weights: Mapping[str, Tensor]) -> tuple[list[dict[str, Any]], bytes]
     ]
     planes = [_planes([value.numpy() for _, value in group], size) for size, group in groups.items() if group]
     return tensors, b"".join(planes)
+
+
+def _is_half(value: Tensor) -> bool:
+    """Whether half precision holds every number exactly."""
+    single = value.detach().cpu().float()
+    return torch.equal(single.half().float(), single)
 
 
 def _planes(arrays: list[NDArray[np.floating[Any]]], size: int) -> bytes:

@@ -26,6 +26,7 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
 
 _SEVERAL = "In the app, this scene shows several heads together: {title}. Here it shows one of them."
+_MERGED = "In the app, this scene shows whole words. Here it shows their pieces."
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +165,12 @@ def page_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
 
 def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
     state, reason, answer = _state_of(scene, computed, model), why_recorded(scene), computed.answer
-    is_live_mean = state.settings.scope != "head" and not reason  # recorded maps have this note themselves
+    changed, merges = computed.result.changed, state.settings.merges_words
+    words = (*changed.source_words, *changed.target_words)
+    notes = (
+        _SEVERAL.format(title=map_text.title(state)) if state.settings.scope != "head" else "",
+        _MERGED if merges and any(word.end - word.start > 1 for word in words) else "",
+    )
     return PageScene(
         scene.title,
         scene.text,
@@ -179,7 +185,7 @@ def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageSc
         answer.right if answer is not None else 0,
         _part(scene, computed, model, {}).content if reason else None,
         reason,
-        _SEVERAL.format(title=map_text.title(state)) if is_live_mean else "",
+        "" if reason else " ".join(filter(None, notes)),  # recorded maps have such notes themselves
     )
 
 

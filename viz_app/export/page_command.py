@@ -50,6 +50,14 @@ def make_parser() -> argparse.ArgumentParser:
         help="a lesson (*.augenmerk) made with this model: its scenes, with questions and answers, above the model",
     )
     parser.add_argument("--text", default="", metavar="SENTENCE", help="the sentence that the page shows first")
+    parser.add_argument(
+        "--bits",
+        type=int,
+        choices=(16, 32),
+        default=32,
+        help="16 rounds weights that need more (default: 32, without loss). Models saved with 16 bits, as the bundled "
+        "one, take 2.4 bytes per parameter either way; a model saved with 32 takes 4.5. A rounded page says so",
+    )
     return parser
 
 
@@ -57,6 +65,8 @@ def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path], "PageLe
     """Packs the model and writes the page. Raises `AugenmerkError`."""
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in .html.")
+    if options.lesson is not None and options.bits == 16:
+        raise ConfigError("--bits 16 changes the model, and --lesson shows results of the original. Omit one of them.")
     from augenmerk.core.checkpoint.file import load_checkpoint
     from augenmerk.viz_app.export.running_page import save_running_page
     from augenmerk.viz_app.state.examples import gallery
@@ -64,7 +74,8 @@ def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path], "PageLe
     path = options.model or bundled_model_path()
     examples = gallery() if is_bundled_model(path) else ()
     lesson = read_lesson(options.lesson, path) if options.lesson is not None else None
-    packed = save_running_page(load_checkpoint(path), path.stem, options.out, options.text, examples, lesson)
+    checkpoint, rounds = load_checkpoint(path), options.bits == 16
+    packed = save_running_page(checkpoint, path.stem, options.out, options.text, examples, lesson, rounds=rounds)
     if packed.note:
         print_note(packed.note)
     print_note(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")

@@ -56,6 +56,8 @@ def save_running_page(
     text: str = "",
     examples: Sequence[Example] = (),
     lesson: PageLesson | None = None,
+    *,
+    rounds: bool = False,
 ) -> PackedModel:
     """Writes the page, and returns the model as packed.
 
@@ -66,12 +68,13 @@ def save_running_page(
         text: the sentence shown first; empty for one that suits the model.
         examples: sentences to choose from.
         lesson: of this model; None for a page without scenes.
+        rounds: see `pack_model`.
 
     Raises:
         CheckpointError: a page cannot run this model.
         StorageError: the file cannot be written.
     """
-    packed = pack_model(checkpoint, name)
+    packed = pack_model(checkpoint, name, rounds=rounds)
     write_text(target, running_page_html(checkpoint, name, packed, text, examples, lesson))
     return packed
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from augenmerk.core.page.packing import engine_script, pack_model
+from augenmerk.core.page.packing import PackedModel, engine_script, pack_model
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import experiment_to_json, part_to_json
 from augenmerk.core.translation.result import MAP_KINDS, Translation
@@ -22,13 +22,13 @@ RUNNER = Path(__file__).parent / "run.mjs"
 
 
 class Page:
-    """The script with a packed model, in files of `folder`."""
+    """The script with a packed model, by default that of the translator, in files of `folder`."""
 
-    def __init__(self, translator: Translator, folder: Path) -> None:
+    def __init__(self, translator: Translator, folder: Path, packed: PackedModel | None = None) -> None:
         self.translator = translator
         self._script, self._model = folder / "script.js", folder / "model.json"
         self._script.write_text(engine_script(), encoding="utf-8")
-        texts = pack_model(translator.checkpoint, translator.name).texts
+        texts = (packed or pack_model(translator.checkpoint, translator.name)).texts
         self._model.write_text(json.dumps(dict(texts)), encoding="ascii")
 
     def answers(self, requests: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:

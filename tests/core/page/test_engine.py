@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError, ExperimentError
 from augenmerk.core.model.heads import Head
+from augenmerk.core.page.packing import pack_model
 from augenmerk.core.translation.compilation import forced_word
 from augenmerk.core.translation.experiment import (
     AttentionRow,
@@ -50,6 +52,15 @@ def random_ones(translator: Translator, name: str, count: int) -> list[Experimen
 def test_experiments_with_a_model_of_every_shape_are_those_of_the_product(name: str, tmp_path: Path) -> None:
     translator = make_translator(name)
     Page(translator, tmp_path).check(random_ones(translator, name, NUM_EXPERIMENTS))
+
+
+def test_rounded_weights_give_the_results_of_python_with_the_same_weights(tmp_path: Path) -> None:
+    checkpoint = make_translator(SUBWORDS).checkpoint
+    assert not all(torch.equal(value, value.half().float()) for value in checkpoint.weights.values())
+    halves = {name: value.half().float() for name, value in checkpoint.weights.items()}
+    translator = Translator(replace(checkpoint, weights=halves), DeviceChoice("cpu", "requested"))
+    page = Page(translator, tmp_path, pack_model(checkpoint, "rounded", rounds=True))
+    page.check(random_ones(translator, SUBWORDS, NUM_EXPERIMENTS))
 
 
 @pytest.mark.slow

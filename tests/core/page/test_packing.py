@@ -61,6 +61,19 @@ def test_weights_that_16_bits_hold_take_16_without_a_note() -> None:
         assert packed.note == ""
 
 
+def test_a_rounded_model_takes_half_and_says_so() -> None:
+    checkpoint = make_translator(SUBWORDS).checkpoint
+    packed, exact = pack_model(checkpoint, "mine", rounds=True), pack_model(checkpoint, "mine")
+    assert len(packed.weights) < 0.55 * len(exact.weights)
+    assert packed.terms.endswith("The weights in this page are rounded to 16 bits.")
+    assert "With --bits 16" in exact.note
+    halves = replace(checkpoint, weights={name: value.half() for name, value in checkpoint.weights.items()})
+    assert pack_model(halves, "mine", rounds=True).texts == pack_model(halves, "mine").texts, "nothing is rounded"
+    large = replace(checkpoint, weights={name: value + 1e6 for name, value in checkpoint.weights.items()})
+    with pytest.raises(CheckpointError, match="too large for 16 bits"):
+        pack_model(large, "mine", rounds=True)
+
+
 def test_the_same_model_gives_the_same_bytes() -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
     assert pack_model(checkpoint, "mine").texts == pack_model(checkpoint, "mine").texts

@@ -128,6 +128,15 @@ def test_a_scene_says_everything_that_the_page_shows(bundled_translator: Transla
 
 
 @pytest.mark.heavy
+def test_a_scene_of_merged_words_says_that_the_page_shows_pieces(bundled_translator: Translator) -> None:
+    view = {"merges_words": True}
+    pieces, whole = scene(view=view), scene(view=view)
+    split = replace(pieces, saved=replace(pieces.saved, experiment=Experiment("Ein Zwergpinscherwelpe schläft.")))
+    notes = [each.note for each in computed(Lesson("x", (split, whole)), bundled_translator)]
+    assert notes == ["In the app, this scene shows whole words. Here it shows their pieces.", ""]
+
+
+@pytest.mark.heavy
 def test_a_recorded_scene_holds_the_maps_that_the_window_shows(bundled_translator: Translator) -> None:
     lesson = Lesson("x", (scene(Beam(4)), scene(view={"measure": "rollout"}), scene(GivenTarget("A dog."), (OFF,))))
     beam, rollout, given = computed(lesson, bundled_translator)
