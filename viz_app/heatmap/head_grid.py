@@ -6,6 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QFontMetrics,
     QImage,
     QMouseEvent,
     QPainter,
@@ -312,7 +313,6 @@ class GridPainter:
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(self.theme.font("small", bold=True))
         width, height = self.layout.thumbnail.width(), self.layout.thumbnail.height()
         for kind in MAP_KINDS:
             num_rows, num_columns = state.maps.view_all(kind).values.shape[-2:]
@@ -327,12 +327,20 @@ class GridPainter:
                 shapes = mark_shapes(of_experiment, cell, Box(0, 0, width, height), SMALL_SCALE)
                 paint_shapes(painter, shapes, QPointF(place.topLeft()), self.theme)
                 if marks.scaling:
-                    box = painter.fontMetrics().tightBoundingRect(marks.scaling).adjusted(-1, -1, 2, 2)
-                    box.moveBottomRight(place.bottomRight())
-                    painter.fillRect(box, self.theme.color("panel", VEIL_OPACITY))
-                    painter.setPen(self.theme.color("warm"))
-                    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, marks.scaling)
+                    self._paint_factor(painter, place, marks.scaling)
         painter.restore()
+
+    def _paint_factor(self, painter: QPainter, place: QRect, text: str) -> None:
+        """The factor of a scaled head in a corner of its map, smaller if the map is narrow."""
+        font = self.theme.font("small", bold=True)
+        width = QFontMetrics(font).horizontalAdvance(text) + 3
+        font.setPixelSize(max(1, font.pixelSize() * min(place.width(), width) // width))
+        painter.setFont(font)
+        box = painter.fontMetrics().tightBoundingRect(text).adjusted(-1, -1, 2, 2)
+        box.moveBottomRight(place.bottomRight())
+        painter.fillRect(box, self.theme.color("panel", VEIL_OPACITY))
+        painter.setPen(self.theme.color("warm"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_networks(self, painter: QPainter) -> None:
         """A note under the name of each layer whose feed-forward network is scaled or off."""

@@ -52,7 +52,7 @@ def titles(state: ExperimentState) -> list[str]:
 def network_note(experiment: Experiment, side: Side, layer: int) -> str:
     """A few letters on the feed-forward network of a layer; empty if it is unchanged."""
     factor = factors_of(experiment.scalings).get(Network(side, layer), 1.0)
-    return "" if factor == 1 else "FFN off" if factor == 0 else f"FFN ×{factor:g}"
+    return "" if factor == 1 else "FFN off" if factor == 0 else f"FFN ×{factor:g}".replace("-", "−")
 
 
 def meaning_of_query(state: ExperimentState, picture: Picture = "heatmap") -> str:

@@ -100,7 +100,7 @@ class Marks:
     @property
     def scaling(self) -> str:
         """The factor in a few letters; empty if the head is off or unchanged."""
-        return f"×{self.factor:g}" if self.factor not in (0, 1) else ""
+        return f"×{self.factor:g}".replace("-", "−") if self.factor not in (0, 1) else ""
 
 
 NO_MARKS = Marks()

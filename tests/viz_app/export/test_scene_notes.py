@@ -151,7 +151,7 @@ def test_a_page_writes_the_factor_on_each_map_of_the_head(qapp) -> None:
       }
       return texts;
     })())"""
-    assert read_by_the_script(page, written_text) == ["after 0", "×-2.5", "after 1", "after 2"]
+    assert read_by_the_script(page, written_text) == ["after 0", "×−2.5", "after 1", "after 2"]
 
 
 def test_the_colours_of_a_difference_reach_to_the_largest_value_on_the_sheet(written) -> None:

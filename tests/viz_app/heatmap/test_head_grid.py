@@ -320,7 +320,7 @@ def test_the_factor_of_a_scaled_head_stands_on_its_map_alone(qtbot: QtBot, theme
         picture, places = grid.grab().toImage(), {each: grid.place_of(each) for each in state.maps.all_heads}
         return {each: picture.copy(place) for each, place in places.items() if place is not None}
 
-    half, other, plain = pictures(0.5), pictures(-1.5), pictures(1.0)
+    half, other, plain = pictures(0.5), pictures(-1.23456), pictures(1.0)
     assert half[head] != other[head] != plain[head] != half[head]
     assert all(half[each] == other[each] for each in half if each != head)
 

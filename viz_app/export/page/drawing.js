@@ -319,7 +319,7 @@ function drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style) {
 /** Writes the factor of a scaled head, its lower right corner at a place. */
 function drawFactor(pen, { factor = 1 }, font, x, y, style) {
   if (factor === 0 || factor === 1) return;
-  const text = `×${Number(factor.toPrecision(6))}`;
+  const text = `×${Number(factor.toPrecision(6))}`.replace("-", "−");
   pen.font = font;
   pen.textAlign = "right";
   pen.textBaseline = "bottom";
