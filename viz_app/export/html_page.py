@@ -110,7 +110,7 @@ def _page(title: str, body: str) -> str:
     """A page with recorded maps."""
     parts = {
         "TITLE": html.escape(one_line(title)),
-        "STYLE": palette_style() + part("page.css"),
+        "STYLE": palette_style() + part("page.css") + part("scene.css"),
         "BODY": body,
         "COLORS": json_in_page(cell_colors()),
         "SCRIPT": page_script(MODULES, ("showRecordedMaps",)),

@@ -133,4 +133,4 @@ class PageLesson:
 
 def lesson_style() -> str:
     """The style of a lesson; the one of recorded maps holds for these alone."""
-    return f"{part('lesson.css')}.scene {{\n{part('page.css')}}}\n"
+    return f"{part('lesson.css')}.scene {{\n{part('scene.css')}}}\n"

@@ -1,6 +1,7 @@
 """Scenes for a page that runs its model: which are live, what each of them says, and whose model they need."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,7 +30,8 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, page_scenes
-from augenmerk.viz_app.export.page_lesson import PageLesson, PageScene, check_model, why_recorded
+from augenmerk.viz_app.export.page_lesson import PageLesson, PageScene, check_model, lesson_style, why_recorded
+from augenmerk.viz_app.export.page_parts import part
 from augenmerk.viz_app.learn.scene_answers import answer_now
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.export.test_html_page import Parts
@@ -159,6 +161,13 @@ def test_words_of_a_lesson_are_never_markup(bundled_translator: Translator) -> N
     assert "b" not in tags
     data = json.loads(Parts(page).scripts[-1])
     assert (data["title"], data["scenes"][0]["text"], data["scenes"][0]["answer"]) == (bad, bad, bad)
+
+
+def test_the_style_of_recorded_maps_can_stand_within_the_style_of_another_page() -> None:
+    rules = re.sub(r"\{[^{}]*\}", "", part("scene.css"))
+    assert not re.search(r"@page|(?<![\w.#-])(html|body|:root)\b|\.scene\b", rules)
+    assert re.search(r"@page|\bbody\b", re.sub(r"\{[^{}]*\}", "", part("page.css")))
+    assert f".scene {{\n{part('scene.css')}}}" in lesson_style()
 
 
 def test_scenes_of_another_model_are_refused_by_name() -> None:
