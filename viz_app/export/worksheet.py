@@ -17,6 +17,7 @@ from augenmerk.core.storage import write_text
 from augenmerk.viz_app.export.map_svg import escaped, map_svg
 from augenmerk.viz_app.export.scene_notes import NO_WORDS, Ringed
 from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
+from augenmerk.viz_app.state.map_view import Band
 
 Sheet = Literal["worksheet", "solutions", "scenes"]
 Role = Literal["title", "text", "sentence", "note", "map", "caption", "question", "answer", "line"]
@@ -182,18 +183,23 @@ def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> st
 
 def _table(scene: SheetScene, drawing: Drawing) -> str:
     """The map as a table, shares as whole percentages; zeros are omitted, so that other numbers are easier to see."""
+    unit = "Numbers are percentages." if scene.is_share else f"Numbers: {_marked(scene.measure)}."
+    pinned, bands = drawing.marks.pinned, {"set": drawing.marks.set, "forced": drawing.marks.forced}
     lines = [
-        "Numbers are percentages.\n" if scene.is_share else f"Numbers: {_marked(scene.measure)}.\n",
+        f"{unit}{' The pinned cell is bold.' if pinned is not None else ''}\n",
         f"| | {' | '.join(map(_marked, drawing.column_labels))} |",
         f"|---|{'---|' * len(drawing.column_labels)}",
     ]
-    for label, row in zip(drawing.row_labels, drawing.values.tolist(), strict=True):
+    for place, (label, row) in enumerate(zip(drawing.row_labels, drawing.values.tolist(), strict=True)):
         rounded = (
             "" if math.isnan(value) else percent(value).rstrip("%") if scene.is_share else f"{value:.2f}"
             for value in row
         )
-        cells = ("" if cell in ("0", "< 1", "0.00", "-0.00") else cell for cell in rounded)
-        lines.append(f"| **{_marked(label)}** | {' | '.join(cells)} |")
+        cells = ["" if cell in ("0", "< 1", "0.00", "-0.00") else cell for cell in rounded]
+        if pinned is not None and pinned.row == place:
+            cells[pinned.column] = f"**{cells[pinned.column] or 0}**"
+        notes = [name for name, found in bands.items() if Band(place, is_row=True) in found]
+        lines.append(f"| {' '.join([f'**{_marked(label)}**', *notes])} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -224,3 +224,18 @@ def test_markdown_has_the_map_as_a_table_of_percentages() -> None:
     text = sheet_markdown(TITLE, (with_map(is_share=False), SECOND), "worksheet")
     assert "Numbers: norm." in text
     assert "| **dog** | 1.00 |  |" in text
+
+
+def test_markdown_marks_the_pinned_cell_and_rows_that_are_set_or_forced() -> None:
+    scene = with_map()
+    assert scene.drawing is not None
+    first, second = (frozenset({Band(index, is_row=True)}) for index in (0, 1))
+    for pinned, row in (
+        (Place(1, 0), "| **dog** set | **> 99** |  |"),
+        (Place(1, 1), "| **dog** set | > 99 | **0** |"),
+    ):
+        marks = Marks(pinned=pinned, set=second, forced=first)
+        text = sheet_markdown(TITLE, (replace(scene, drawing=replace(scene.drawing, marks=marks)),), "worksheet")
+        assert "Numbers are percentages. The pinned cell is bold.\n" in text
+        assert "| **\\<b\\>a\\</b\\>** forced | 25 | 75 |" in text
+        assert f"| **dog** set | {row}" in text
