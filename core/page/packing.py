@@ -109,8 +109,8 @@ def pack_model(checkpoint: Checkpoint, name: str, *, rounds: bool = False) -> Pa
     return replace(
         packed,
         note=f"{long} of {len(tensors)} tensors of this model need 32 bits, so it takes "
-        f"{packed.num_bytes / num_parameters:.1f} bytes per parameter in a page: {packed.num_bytes / 1e6:.1f} MB. With "
-        "--bits 16, they are rounded and take half.",
+        f"{packed.num_bytes / num_parameters:.1f} bytes per parameter in a page: {packed.num_bytes / 1e6:.1f} MB. "
+        "“augenmerk page --bits 16” rounds them, which takes half.",
     )
 
 

@@ -139,7 +139,8 @@ class PageJob(ModelFreeJob):
             raise CheckpointError("This model has no file. Save it as a checkpoint and open that.")
         examples = gallery() if self.model.is_bundled else ()
         checkpoint = load_checkpoint(self.model.path)
-        packed = save_running_page(checkpoint, self.model.title, self.target, self.text, examples, self.lesson)
+        name, roles = self.model.title, self.model.roles
+        packed = save_running_page(checkpoint, name, self.target, self.text, examples, self.lesson, roles)
         return " ".join(filter(None, (f"{self.target.stat().st_size / 1e6:.1f} MB.", packed.note)))
 
 

@@ -67,6 +67,7 @@ def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path], "PageLe
         raise ConfigError(f"--out {options.out}: choose a file name that ends in .html.")
     if options.lesson is not None and options.bits == 16:
         raise ConfigError("--bits 16 changes the model, and --lesson shows results of the original. Omit one of them.")
+    from augenmerk.core.analysis.roles import read_sample_roles
     from augenmerk.core.checkpoint.file import load_checkpoint
     from augenmerk.viz_app.export.running_page import save_running_page
     from augenmerk.viz_app.state.examples import gallery
@@ -75,7 +76,8 @@ def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path], "PageLe
     examples = gallery() if is_bundled_model(path) else ()
     lesson = read_lesson(options.lesson, path) if options.lesson is not None else None
     checkpoint, rounds = load_checkpoint(path), options.bits == 16
-    packed = save_running_page(checkpoint, path.stem, options.out, options.text, examples, lesson, rounds=rounds)
+    roles = read_sample_roles(path)
+    packed = save_running_page(checkpoint, path.stem, options.out, options.text, examples, lesson, roles, rounds=rounds)
     if packed.note:
         print_note(packed.note)
     print_note(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")

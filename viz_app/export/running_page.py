@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadGroup, heads_of
 from augenmerk.core.page.packing import PackedModel, engine_script, pack_model
@@ -26,6 +27,7 @@ from augenmerk.core.translation.result import Coverage
 from augenmerk.viz_app.export.page_lesson import PageLesson, lesson_style
 from augenmerk.viz_app.export.page_parts import PARTS, cell_colors, json_in_page, page_script, palette_style, part
 from augenmerk.viz_app.state.examples import Example, copy_examples
+from augenmerk.viz_app.state.head_roles import role_over_sample
 from augenmerk.viz_app.state.languages import language_names
 from augenmerk.viz_app.state.map_text import BEWARE, KIND_DIRECTIONS, KIND_NAMES, OFF_NOTE
 
@@ -56,6 +58,7 @@ def save_running_page(
     text: str = "",
     examples: Sequence[Example] = (),
     lesson: PageLesson | None = None,
+    roles: SampleRoles | None = None,
     *,
     rounds: bool = False,
 ) -> PackedModel:
@@ -68,6 +71,7 @@ def save_running_page(
         text: the sentence shown first; empty for one that suits the model.
         examples: sentences to choose from.
         lesson: of this model; None for a page without scenes.
+        roles: of its heads; None if they were not measured.
         rounds: see `pack_model`.
 
     Raises:
@@ -75,7 +79,7 @@ def save_running_page(
         StorageError: the file cannot be written.
     """
     packed = pack_model(checkpoint, name, rounds=rounds)
-    write_text(target, running_page_html(checkpoint, name, packed, text, examples, lesson))
+    write_text(target, running_page_html(checkpoint, name, packed, text, examples, lesson, roles))
     return packed
 
 
@@ -86,6 +90,7 @@ def running_page_html(
     text: str = "",
     examples: Sequence[Example] = (),
     lesson: PageLesson | None = None,
+    roles: SampleRoles | None = None,
 ) -> str:
     """The page as text; arguments as of `save_running_page`."""
     source, target = language_names(checkpoint.run)
@@ -100,7 +105,7 @@ def running_page_html(
         "BEWARE": BEWARE,
         "OFF": OFF_NOTE,
         "LESSON": lesson.html() if lesson is not None else "",
-        "DATA": json_in_page(_data(checkpoint, text, examples)),
+        "DATA": json_in_page(_data(checkpoint, text, examples, roles)),
         "WORKER": f"{joined_script([PARTS / 'worker.js'], ['serve'])}.serve({engine_script()});",
         "SCRIPT": page_script(MODULES, ["showPage"]),
         **{key.upper(): value for key, value in packed.texts.items()},
@@ -108,7 +113,7 @@ def running_page_html(
     return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("running.html"))
 
 
-def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example]) -> dict[str, Any]:
+def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles: SampleRoles | None) -> dict[str, Any]:
     """The input of the page's script, JSON-ready."""
     run, counts = checkpoint.run, checkpoint.word_counts
     if run.is_copy_task:
@@ -118,7 +123,7 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example]) -> dic
         groups = [(group, [_example(each) for each in members]) for group, members in by_group]
     known = [member["text"] for _, members in groups for member in members]
     return {
-        "kinds": _kinds(checkpoint),
+        "kinds": _kinds(checkpoint, roles),
         "head": _head(examples[0].head if examples else Head("cross", 0, 0)),
         "phrases": dict(PHRASES),
         "text": one_line(text) or (known[0] if known else DEFAULT_TEXT),
@@ -131,8 +136,8 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example]) -> dic
     }
 
 
-def _kinds(checkpoint: Checkpoint) -> list[dict[str, Any]]:
-    """The kinds of attention with their names and numbers of layers and heads."""
+def _kinds(checkpoint: Checkpoint, roles: SampleRoles | None) -> list[dict[str, Any]]:
+    """The kinds of attention with their names, numbers of layers and heads, and the roles of heads in their order."""
     heads = heads_of(checkpoint.run.model)
     return [
         {
@@ -143,6 +148,11 @@ def _kinds(checkpoint: Checkpoint) -> list[dict[str, Any]]:
             "side": HeadGroup(kind).side,
             "layers": 1 + max(head.layer for head in heads if head.kind == kind),
             "heads": 1 + max(head.head for head in heads if head.kind == kind),
+            "roles": [
+                {"name": roles.role(head), "text": role_over_sample(roles, head)}
+                for head in heads
+                if roles is not None and head.kind == kind
+            ],
         }
         for kind in ATTENTION_KINDS
     ]

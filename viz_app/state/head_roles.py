@@ -154,14 +154,22 @@ def role_in_short(roles: HeadRoles, head: Head) -> str:
     return line if roles.fits(head) else f"{line}\nnot {HERE}: {_rows(roles, head)}"
 
 
+def role_over_sample(sample: SampleRoles, head: Head) -> str:
+    """A sentence on the role of a head, whatever it does in the sentence shown."""
+    role = sample.role(head)
+    if role == "mixed":
+        return f"It has no clear role over {sample.sample}."
+    return f"Its role over {sample.sample} is “{role}”: it {ROLES[role]}."
+
+
 def role_in_words(roles: HeadRoles, head: Head) -> str:
     """A sentence."""
     role = roles.of(head)
-    over = HERE if roles.sample is None else f"over {roles.sample.sample}"
-    if role == "mixed":
-        return f"It has no clear role {over}."
     if roles.sample is None:
-        return f"Its role {HERE} is “{role}”: it {ROLES[role]}."
+        return f"It has no clear role {HERE}." if role == "mixed" else f"Its role {HERE} is “{role}”: it {ROLES[role]}."
+    if role == "mixed":
+        return role_over_sample(roles.sample, head)
+    over = f"over {roles.sample.sample}"
     if roles.fits(head):
         return f"Its role is “{role}”: {over}, as {HERE}, it {ROLES[role]}."
     return f"Its role is usually “{role}”, but not here: {over}, it {ROLES[role]}; {HERE}, {_rows(roles, head)}."

@@ -66,7 +66,7 @@ def test_a_rounded_model_takes_half_and_says_so() -> None:
     packed, exact = pack_model(checkpoint, "mine", rounds=True), pack_model(checkpoint, "mine")
     assert len(packed.weights) < 0.55 * len(exact.weights)
     assert packed.terms.endswith("The weights in this page are rounded to 16 bits.")
-    assert "With --bits 16" in exact.note
+    assert "--bits 16” rounds them" in exact.note
     halves = replace(checkpoint, weights={name: value.half() for name, value in checkpoint.weights.items()})
     assert pack_model(halves, "mine", rounds=True).texts == pack_model(halves, "mine").texts, "nothing is rounded"
     large = replace(checkpoint, weights={name: value + 1e6 for name, value in checkpoint.weights.items()})

@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import TextError
 from augenmerk.core.model.heads import Head, Network, heads_of
+from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -26,6 +28,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.head_roles import role_over_sample
 from tests.viz_app.export.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
@@ -427,6 +430,18 @@ def test_a_head_chosen_on_a_phone_brings_the_large_map_into_sight(browser: Brows
         "const box = document.getElementById('map').getBoundingClientRect(); return [box.top, box.bottom]"
     )
     assert 0 <= top < bottom <= PHONE[1]
+
+
+def test_the_role_of_the_head_in_view_is_named_as_measured(browser: Browser) -> None:
+    sample = read_sample_roles(bundled_model_path())
+    assert sample is not None
+    heads = (Head("cross", 1, 4), Head("encoder", 2, 2), Head("decoder", 0, 7), Head("cross", 0, 7))
+    assert {sample.role(each) for each in heads} == {"aligner", "previous", "mixed"}
+    for head in heads:
+        browser.click(f'[aria-label="{head.title}"]')
+        role = sample.role(head)
+        assert browser.text("#role") == ("" if role == "mixed" else f"Usual role: {role}")
+        assert browser.text("#role-meaning") == role_over_sample(sample, head)
 
 
 def test_the_first_sentence_cannot_be_undone(browser: Browser) -> None:

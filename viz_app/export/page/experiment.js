@@ -18,6 +18,7 @@ import { fill } from "../../../core/page/phrases.js";
  * @property {string} side the stack that they belong to
  * @property {number} layers
  * @property {number} heads of each layer
+ * @property {{name: string, text: string}[]} roles of all heads, layer by layer; empty if they were not measured
  */
 
 const GREEDY = { type: "greedy" };

@@ -236,8 +236,11 @@ export class LargeMap {
     this.table = table;
     this.drawing = laboratory.drawing(head);
     this.factor.show();
-    byId("map-title").textContent =
-      this.title = `${data.kinds.find((each) => each.kind === head.kind).title} · layer ${head.layer + 1} · head ${head.head + 1}`;
+    const kind = data.kinds.find((each) => each.kind === head.kind);
+    byId("map-title").textContent = this.title = `${kind.title} · layer ${head.layer + 1} · head ${head.head + 1}`;
+    const role = kind.roles[head.layer * kind.heads + head.head];
+    byId("role").textContent = role && role.name !== "mixed" ? `Usual role: ${role.name}` : "";
+    byId("role").title = byId("role-meaning").textContent = role?.text ?? "";
     byId("mode").value = laboratory.mode;
     byId("mode").disabled = head.kind === "encoder";
     byId("off-note").hidden = this.drawing.marks.factor !== 0;
