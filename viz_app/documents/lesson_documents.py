@@ -37,6 +37,7 @@ from augenmerk.viz_app.documents.reading import (
     is_shipped,
     read_lesson,
     saved_experiment,
+    with_contents,
 )
 from augenmerk.viz_app.documents.scene_on_screen import SceneOnScreen
 from augenmerk.viz_app.documents.session import ASIDE
@@ -88,7 +89,8 @@ class LessonEditing:
         saved = saved_experiment(self._state)
 
         def add(*texts: str) -> None:
-            self._lesson.add(Scene(saved=saved, **dict(zip(SCENE_TEXTS, texts, strict=True))))
+            shown = with_contents(saved, self._state, texts[-1])
+            self._lesson.add(Scene(saved=shown, **dict(zip(SCENE_TEXTS, texts, strict=True))))
             self._documents.bar.edit_button.setChecked(True)
 
         views = self._documents.views
@@ -97,8 +99,10 @@ class LessonEditing:
 
     def update_scene(self) -> None:
         """Replaces the scene's experiment and view by those on the screen."""
-        if self._lesson.scene is not None and self._state.result is not None:
-            self._try(lambda: self._lesson.change_scene(saved=saved_experiment(self._state)))
+        scene, state = self._lesson.scene, self._state
+        if scene is not None and state.result is not None:
+            saved = with_contents(saved_experiment(state), state, scene.page)
+            self._try(lambda: self._lesson.change_scene(saved=saved))
 
     def delete_scene(self) -> None:
         """Deletes the current scene; undo restores it."""
@@ -113,13 +117,15 @@ class LessonEditing:
     def ask_for_texts(self) -> None:
         """Asks for other texts of the current scene."""
         scene = self._lesson.scene
-        if scene is not None:
-            self._ask(
-                "The texts of this scene",
-                scene.title,
-                scene,
-                lambda *texts: self._lesson.change_scene(**dict(zip(SCENE_TEXTS, texts, strict=True))),
-            )
+        if scene is None:
+            return
+
+        def change(*texts: str) -> None:
+            is_other = texts[-1] != scene.page
+            saved = with_contents(scene.saved, self._state, texts[-1]) if is_other else scene.saved
+            self._lesson.change_scene(saved=saved, **dict(zip(SCENE_TEXTS, texts, strict=True)))
+
+        self._ask("The texts of this scene", scene.title, scene, change)
 
     def ask_for_title(self) -> None:
         """Asks for another title of the lesson."""
@@ -254,7 +260,7 @@ class Former:
     @classmethod
     def kept(cls, state: ExperimentState, preferences: Preferences) -> "Former":
         """The screen before the lesson as kept by the last session; the present one if that is impossible."""
-        saved = saved_experiment(state)
+        saved = with_contents(saved_experiment(state), state)
         try:
             kept = read_experiment_file(preferences.before_lesson_path)
             check_view(state, kept.view)
@@ -481,7 +487,8 @@ class LessonDocuments(QObject):
 
     def _show(self, scene: Scene) -> None:
         if self._former is None:
-            self._former = Former(saved_experiment(self.state), self.state.editor, self.state.settings.with_changes())
+            saved = with_contents(saved_experiment(self.state), self.state)
+            self._former = Former(saved, self.state.editor, self.state.settings.with_changes())
             self._former.keep(self._preferences)
         self.screen.wait(True)
         if self.views is not None:

@@ -1,7 +1,7 @@
 """Experiment and lesson files, checked for contents that the window can show; the view as values of a file. No Qt."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -33,6 +33,7 @@ from augenmerk.viz_app.state.map_view_settings import (
     Zoom,
 )
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
+from augenmerk.viz_app.state.tab_contents import CONTENT_FIELDS, CompareQuestion, HeadsQuestion, SampleKind, WordView
 
 CHOICES: dict[str, tuple[object, ...]] = {
     "measure": tuple(MEASURES),
@@ -41,6 +42,10 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "order": get_args(Order),
     "scope": get_args(Scope),
     "combination": COMBINATIONS,
+    "word_view": get_args(WordView),
+    "heads_question": get_args(HeadsQuestion),
+    "heads_sample": get_args(SampleKind),
+    "compare_question": get_args(CompareQuestion),
 }
 """Choices of options that files keep, but settings do not."""
 MAX_POSITION = 100_000
@@ -54,6 +59,18 @@ def saved_experiment(state: ExperimentState) -> SavedExperiment:
     model = state.model
     reference = ModelReference(model.title, model.digest or NO_DIGEST) if model else ModelReference("none", NO_DIGEST)
     return SavedExperiment(state.experiment, reference, view_values(state))
+
+
+def with_contents(saved: SavedExperiment, state: ExperimentState, page: str | None = None) -> SavedExperiment:
+    """The same with the present content of one part of the window, if that is an analysis tab; None for all tabs."""
+    view = {name: value for name, value in saved.view.items() if name not in CONTENT_FIELDS}
+    content = {name: value for name, value in _contents(state).items() if page is None or name.startswith(f"{page}_")}
+    return replace(saved, view=view | content)
+
+
+def _contents(state: ExperimentState) -> dict[str, Any]:
+    found = {name: getattr(state.tabs, name) for name in CONTENT_FIELDS}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def view_values(state: ExperimentState) -> dict[str, Any]:
@@ -76,15 +93,20 @@ def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if name in options:
             _check_option(name, value, options[name])
+        elif name in CONTENT_FIELDS:
+            _check_content(name, value)
         elif name in _READERS:
             _READERS[name](value)
         else:
-            known = ", ".join(sorted((*options, *_READERS)))
+            known = ", ".join(sorted((*options, *_READERS, *CONTENT_FIELDS)))
             raise ExperimentFileError(f"view.{name} is unknown to this version. Use one of {known}.")
 
 
 def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     """Applies a view checked by `check_view`; the pinned cell follows with the next result."""
+    state.opened = frozenset(values)
+    for name in CONTENT_FIELDS.keys() & values:
+        setattr(state.tabs, name, values[name])
     for name in _kept_options(state):
         if name in values:
             setattr(state.settings, name, values[name])
@@ -104,7 +126,7 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
 def shows(state: ExperimentState, saved: SavedExperiment) -> bool:
     """True if the screen has this experiment and view. Entries that the view lacks may have any value."""
     view = {"pinned": None, "pointer": None, **({"several": ()} if "head" in saved.view else {}), **saved.view}
-    shown = view_values(state)
+    shown = view_values(state) | _contents(state)
     has_view = all(shown.get(name) == value for name, value in view.items())
     return has_view and state.editor.step.restored().experiment == saved.experiment
 
@@ -143,6 +165,21 @@ def _check_option(name: str, value: object, choices: tuple[object, ...] | None) 
     if choices is not None and value not in choices:
         expected = ", ".join(map(str, choices))
         raise ExperimentFileError(f"view.{name} is {value!r}. Use one of {expected}.")
+
+
+def _check_content(name: str, value: object) -> None:
+    """Raises `ExperimentFileError` unless a tab can have this content."""
+    default, choices = CONTENT_FIELDS[name].default, CHOICES.get(name)
+    if choices or isinstance(default, bool):
+        _check_option(name, value, choices)
+    elif isinstance(default, str):
+        if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
+            raise ExperimentFileError(f"view.{name} is not a text of at most {MAX_CHARACTERS:,} characters.")
+    elif isinstance(default, float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise ExperimentFileError(f"view.{name} is {value!r}. Use a number from 0 to 1.")
+    elif not _are_positions((value,)):
+        raise ExperimentFileError(f"view.{name} is {value!r}. Use a position counted from 0.")
 
 
 def _several(value: object) -> frozenset[Head]:

@@ -21,7 +21,8 @@ class SceneOnScreen:
         selected = state.selection.events
         for changed in (
             *(lesson.changed, state.model_changed, state.experiment_changed, state.result_changed),
-            *(state.request.changed, state.settings.events, selected.head, selected.pinned, selected.pointer),
+            *(state.request.changed, state.settings.events, state.tabs.events),
+            *(selected.head, selected.pinned, selected.pointer),
         ):
             changed.connect(self._compare, max_args=0)
         for changed in (lesson.changed, state.model_changed):

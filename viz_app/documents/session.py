@@ -10,7 +10,7 @@ from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
 from augenmerk.viz_app.documents.last_result import read_last_result, write_last_result
-from augenmerk.viz_app.documents.reading import apply_view, check_length, check_view, saved_experiment
+from augenmerk.viz_app.documents.reading import apply_view, check_length, check_view, saved_experiment, with_contents
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Stale
@@ -47,7 +47,7 @@ class KeptSession(QObject):
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_experiment_file(saved_experiment(self._state), path, durable=False)
+            write_experiment_file(with_contents(saved_experiment(self._state), self._state), path, durable=False)
         except (AugenmerkError, OSError) as error:
             logger.info("The session was not kept: %s", error)
 

@@ -34,6 +34,7 @@ from augenmerk.viz_app.state.map_source import MapSource
 from augenmerk.viz_app.state.map_view import MapSelection, Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.state.tab_contents import TabContents
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +199,8 @@ class ExperimentState:
         settings: of the maps.
         selection: the chosen head, and the marks on the maps.
         maps: the maps that follow from result, settings and selection.
+        tabs: the contents of the analysis tabs.
+        opened: the names of the values that a file gave for the view of this sentence; empty for others.
         intents: the head and the cell to choose and pin with the next result.
         roles: of the heads of these maps.
         editor: the experiment in use, undo and redo.
@@ -228,7 +231,8 @@ class ExperimentState:
 
     def __init__(self, settings: MapViewSettings | None = None) -> None:
         self.settings = settings or MapViewSettings()
-        self.selection = MapSelection()
+        self.selection, self.tabs = MapSelection(), TabContents()
+        self.opened: frozenset[str] = frozenset()
         self.maps = MapSource(self.settings, self.selection)
         self.intents = ViewIntents(self.settings, self.selection, self.maps)
         self.roles = HeadRoles(self.maps)
@@ -409,7 +413,9 @@ class ExperimentState:
 
     def show(self, shown: Current | Stale) -> None:
         """Shows a result. Keeps the chosen head if it exists; without a choice, takes the clearest cross head."""
-        self.shown = shown
+        before, self.shown = self.result, shown
+        if before is not None and before.experiment.source_text != shown.result.experiment.source_text:
+            self.opened = frozenset()
         if shown.model is not None:
             self.roles.sample = shown.model.roles
         is_opened = self.intents.view_next is not None

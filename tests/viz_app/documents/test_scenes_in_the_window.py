@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
+from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.documents.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
 from augenmerk.viz_app.documents.reading import view_values
 from augenmerk.viz_app.heatmap.drawing import large_map, small_maps
@@ -239,3 +240,141 @@ def test_escape_removes_the_pointer(qtbot: QtBot, window: MainWindow) -> None:
     qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Escape)
     assert state.selection.pointer is None
     assert state.selection.head == Head("cross", state.selection.head.layer, state.selection.head.head)
+
+
+CONTENTS: dict[str, tuple[dict[str, object], dict[str, object]]] = {
+    "steps": ({"steps_step": 2}, {"steps_step": 1}),
+    "word": (
+        {"word_step": 2, "word_rival": "<eos>", "word_view": "parts"},
+        {"word_step": 1, "word_rival": "", "word_view": "lens"},
+    ),
+    "alignment": ({"alignment_threshold": 0.5}, {"alignment_threshold": 0.1}),
+    "heads": (
+        {"heads_question": "behaviour", "heads_sample": "examples"},
+        {"heads_question": "importance", "heads_sample": "gold"},
+    ),
+    "compare": (
+        {"compare_question": "sentence", "compare_text": "Eine Katze .", "compare_reads_first": True},
+        {"compare_question": "checkpoint", "compare_text": "Drei Hunde .", "compare_reads_first": False},
+    ),
+}
+"""Contents of each tab: those of a scene, and others."""
+
+
+def contents_of(window: MainWindow, names: dict[str, object]) -> dict[str, object]:
+    return {name: getattr(window.state.tabs, name) for name in names}
+
+
+@pytest.mark.parametrize("page", CONTENTS)
+def test_a_scene_keeps_the_content_of_its_tab(qtbot: QtBot, window: MainWindow, tmp_path: Path, page: str) -> None:
+    content, other = CONTENTS[page]
+    path = open_lesson(qtbot, window, tmp_path, {"page": page}, {"page": page})
+    bar, tabs, lesson = window.lessons.bar, window.state.tabs, window.lessons.lesson
+    for name, value in content.items():
+        setattr(tabs, name, value)
+    window.lessons.editing.update_scene()
+    assert not bar.shows_changes
+    window.lessons.save()
+    kept = read_lesson_file(path).scenes[0].saved.view
+    assert {name: kept[name] for name in content} == content
+    assert not {name for names, _ in CONTENTS.values() for name in names} & kept.keys() - content.keys()
+
+    lesson.step(1)
+    settle(qtbot, window)
+    for name, value in other.items():
+        setattr(tabs, name, value)
+    lesson.step(-1)
+    settle(qtbot, window)
+    assert contents_of(window, content) == content
+    assert not bar.shows_changes
+    for name, value in other.items():
+        setattr(tabs, name, value)
+        assert bar.shows_changes
+        bar.revert_button.click()
+        settle(qtbot, window)
+        assert contents_of(window, content) == content
+        assert not bar.shows_changes
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("steps_step", -1),
+        ("word_step", "2"),
+        ("word_rival", 3),
+        ("word_view", "roots"),
+        ("alignment_threshold", 2),
+        ("heads_sample", "mine"),
+        ("compare_text", ["Hunde"]),
+        ("compare_text", "Hund " * 1_900),
+        ("compare_reads_first", 1),
+        ("word_color", "red"),
+    ],
+)
+def test_a_wrong_content_of_a_tab_is_refused(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, name: str, value: object
+) -> None:
+    path = open_lesson(qtbot, window, tmp_path)
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["scenes"][0]["view"][name] = value
+    path.write_text(json.dumps(values), encoding="utf-8")
+    before = contents_of(window, {name: value for names, _ in CONTENTS.values() for name in names})
+    window.documents.open(path)
+    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    assert f"view.{name} " in box.informativeText()
+    assert len(box.informativeText()) < 1500
+    assert contents_of(window, before) == before
+    box.close()
+
+
+def test_the_second_sentence_of_a_scene_is_compared_when_it_is_shown(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    open_lesson(qtbot, window, tmp_path, {"page": "compare"})
+    window.lessons.lesson.go_to(0)
+    settle(qtbot, window)
+    tab = window.analysis.tab
+    assert isinstance(tab, CompareTab)
+    tab.sentence.setText("Zwei Katzen .")
+    tab.compare.click()
+    qtbot.waitUntil(lambda: tab.comparing.comparison is not None)
+    window.lessons.editing.update_scene()
+    window.lessons.lesson.mark_saved()
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    tab.sentence.clear()
+    window.lessons.lesson.step(-1)
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: tab.comparing.comparison is not None)
+    assert tab.sentence.text() == "Zwei Katzen ."
+    comparison = tab.comparing.comparison
+    assert comparison is not None
+    assert comparison.second.experiment.source_text == "Zwei Katzen ."
+    assert not window.lessons.bar.shows_changes
+
+
+def test_closing_a_lesson_restores_the_content_of_the_tabs(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    window.state.tabs.compare_text = "Eine Frau ."
+    open_lesson(qtbot, window, tmp_path)
+    window.state.tabs.compare_text = "Zwei Katzen ."
+    window.lessons.lesson.mark_saved()
+    window.lessons.close()
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: window.state.tabs.compare_text == "Eine Frau .")
+
+
+def test_a_scene_that_shows_another_part_forgets_the_content_of_the_former(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    open_lesson(qtbot, window, tmp_path, {"page": "compare"})
+    window.state.tabs.compare_text = "Zwei Katzen ."
+    window.lessons.editing.update_scene()
+    window.lessons.editing.ask_for_texts()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, LessonTextDialog)
+    dialog.view.setCurrentIndex(dialog.view.findData("alignment"))
+    dialog.buttons.accepted.emit()
+    view = window.lessons.lesson.scenes[0].saved.view
+    assert "compare_text" not in view
+    assert view["alignment_threshold"] == window.state.tabs.alignment_threshold
+    window.lessons.lesson.mark_saved()

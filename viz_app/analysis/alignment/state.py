@@ -10,11 +10,10 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import hides_nothing
+from augenmerk.viz_app.state.tab_contents import content
 
 if TYPE_CHECKING:  # these import torch, which is of the worker's thread
     from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore
-
-USUAL_THRESHOLD = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +50,10 @@ class AlignmentState:
         ranking: of the current model; None before it is computed.
     """
 
+    threshold: float = content("alignment_threshold")
+
     def __init__(self, state: ExperimentState) -> None:
         self.state = state
-        self.threshold = USUAL_THRESHOLD
         self.ranking: AlignerRanking | None = None
 
     def links(self) -> Links | None:

@@ -292,6 +292,7 @@ class AlignmentTab(AnalysisTab):
             part.setVisible(links is not None)
         self._which_maps.setVisible(links is not None and bool(self.alignment.which_maps))
         set_visible(self._threshold_row, links is not None, focus_to=self.ranker.start)
+        self.threshold.setValue(round(100 * self.alignment.threshold))
         self._threshold_text.setText(f"links from {self.alignment.threshold:.2f}")
         self.links.show_links(links, self.alignment.threshold)
         ranking = self.alignment.ranking

@@ -3,7 +3,7 @@
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
 from augenmerk.core.analysis.selection import LabelledMap
@@ -15,6 +15,7 @@ from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
+from augenmerk.viz_app.state.tab_contents import CompareQuestion, content
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
@@ -66,7 +67,6 @@ class SecondModel:
             self._is_closed, self._translator = True, None
 
 
-Question = Literal["sentence", "checkpoint"]
 READS_FIRST = "Use the first translation for both"
 """The label of the choice that forces the first translation on the second."""
 MUCH_LEFT_OUT = 0.05
@@ -126,7 +126,7 @@ class CompareState:
     """The state of the tab *Compare*.
 
     Attributes:
-        first: the experiment of the page.
+        first, state: the experiment of the page.
         second: the experiment to compare with.
         question: the choice between another sentence and another checkpoint.
         text: the second sentence of the last request.
@@ -136,13 +136,15 @@ class CompareState:
         comparison: the result; None before the first.
     """
 
+    question: CompareQuestion = content("compare_question")
+    text: str = content("compare_text")
+    reads_first: bool = content("compare_reads_first")
+
     def __init__(self, first: ExperimentState) -> None:
         self.first, self.second = first, ExperimentState()
-        self.question: Question = "sentence"
-        self.text = ""
+        self.state = first
         self.model: SecondModel | None = None
         self.candidate: SecondModel | None = None
-        self.reads_first = False
         self.comparison: Comparison | None = None
 
     def forget_result(self) -> None:
@@ -151,7 +153,7 @@ class CompareState:
         if self.second.result is not None:
             self.second.clear()
 
-    def ask_question(self, question: Question) -> None:
+    def ask_question(self, question: CompareQuestion) -> None:
         """Change the question; the second checkpoint and the second sentence are kept."""
         if question != self.question:
             self.question = question

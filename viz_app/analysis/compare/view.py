@@ -26,7 +26,6 @@ from augenmerk.viz_app.analysis.compare.state import (
     ComparedMaps,
     CompareState,
     Comparison,
-    Question,
     SecondModel,
 )
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
@@ -34,6 +33,7 @@ from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, Ma
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import breakable, changed_pieces, pieces_of, source_as_read
+from augenmerk.viz_app.state.tab_contents import CompareQuestion
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
@@ -246,11 +246,11 @@ def matrix_of(labelled: LabelledMap) -> Matrix:
 
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
-QUESTIONS: dict[Question, tuple[str, str]] = {
+QUESTIONS: dict[CompareQuestion, tuple[str, str]] = {
     "sentence": ("another sentence", "Two sentences in one model"),
     "checkpoint": ("another checkpoint", "One sentence in two checkpoints"),
 }
-HINTS: dict[Question, str] = {
+HINTS: dict[CompareQuestion, str] = {
     "sentence": "Change a word or two of this sentence, then press Compare.",
     "checkpoint": "Both models translate the sentence above. The second model is only opened for this tab.",
 }
@@ -314,12 +314,19 @@ class CompareTab(AnalysisTab):
         self._waiting = self.add_wait_bar(CANCELLED, "Compare again")
         self._lay_out()
         self._connect()
+        self._show_text()
 
     def forget_result(self) -> None:
         """Forgets the comparison, and a sentence that the user has not typed."""
         self.comparing.forget_result()
-        if not self.sentence.isModified():
+        if "compare_text" in self.state.opened:
+            self._show_text()
+        elif not self.sentence.isModified():
             self.sentence.clear()
+
+    def _show_text(self) -> None:
+        self.sentence.setText(self.comparing.text)
+        self.sentence.setModified(bool(self.comparing.text))
 
     def refresh(self) -> None:
         """Requests the comparison if there is something to compare with."""
@@ -449,7 +456,7 @@ class CompareTab(AnalysisTab):
             self._ask()
         self.redraw()
 
-    def _on_question(self, question: Question) -> None:
+    def _on_question(self, question: CompareQuestion) -> None:
         self.cancel()
         self.request.forget_problem()
         self.comparing.ask_question(question)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,13 +20,12 @@ from augenmerk.core.translation.result import MAP_KINDS, FloatArray
 from augenmerk.viz_app.state.experiment_editor import named
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import check_languages, with_code
+from augenmerk.viz_app.state.tab_contents import HeadsQuestion, SampleKind, content
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance
 
 
-SampleKind = Literal["gold", "examples", "multi30k", "file"]
-Question = Literal["importance", "behaviour"]
 BLOCKS = "▁▂▃▄▅▆▇█"
 MAX_NAMED = 3
 
@@ -63,13 +62,26 @@ class HeadsState:
         importance, behaviour: the results so far; None before the first.
     """
 
+    question: HeadsQuestion = content("heads_question")
+
     def __init__(self, state: ExperimentState) -> None:
         self.state = state
-        self.question: Question = "importance"
-        self.sample = SampleChoice()
+        self._file: Path | None = None
         self.num_sentences = 200
         self.importance: HeadImportance | None = None
         self.behaviour: SampleProfiles | None = None
+
+    @property
+    def sample(self) -> SampleChoice:
+        """The choice of sentences; the shipped pairs instead of a file that is not known here."""
+        kind = self.state.tabs.heads_sample
+        if kind != "file":
+            return SampleChoice(kind)
+        return SampleChoice("file", self._file) if self._file is not None else SampleChoice()
+
+    @sample.setter
+    def sample(self, choice: SampleChoice) -> None:
+        self._file, self.state.tabs.heads_sample = choice.path, choice.kind
 
     def forget_model(self) -> None:
         """Forget the results of the previous model."""

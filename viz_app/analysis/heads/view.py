@@ -16,7 +16,6 @@ from augenmerk.core.translation.experiment import Experiment, General, Greedy
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.state import (
     HeadsState,
-    Question,
     SampleChoice,
     check_sample,
     in_words,
@@ -29,6 +28,7 @@ from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
+from augenmerk.viz_app.state.tab_contents import HeadsQuestion
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label
@@ -151,7 +151,7 @@ class KeepRolesJob(Job):
         return write_sample_roles(self.roles, translator.path)
 
 
-MEANINGS: dict[Question, str] = {
+MEANINGS: dict[HeadsQuestion, str] = {
     "importance": (
         "How much worse the model predicts a sample of translations with one head or feed-forward network off at a "
         "time. This is the immediate loss. It does not show what others could take over, or what the head does."
@@ -161,7 +161,7 @@ MEANINGS: dict[Question, str] = {
         "distances from 3 back to 3 ahead, role. This shows where heads look, not whether it matters."
     ),
 }
-QUESTIONS: dict[Question, tuple[str, str]] = {
+QUESTIONS: dict[HeadsQuestion, tuple[str, str]] = {
     "importance": (
         "Importance",
         f"<p>The loss without each head or network.</p><p>{MEANINGS['importance']}</p>",
@@ -386,7 +386,7 @@ class HeadsTab(AnalysisTab):
                 on_partial=self._take_behaviour,
             )
 
-    def _on_question(self, question: Question) -> None:
+    def _on_question(self, question: HeadsQuestion) -> None:
         self.heads.question = question
         self.redraw()
 

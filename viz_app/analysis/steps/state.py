@@ -9,6 +9,7 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_editor import force, intervene, remove
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import new_words
+from augenmerk.viz_app.state.tab_contents import content
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,10 @@ class StepsState:
         position: the current step.
     """
 
+    position: int = content("steps_step")
+
     def __init__(self, state: ExperimentState) -> None:
         self.state = state
-        self.position = 0
         self._sentence = ""
         self._draft: tuple[Head, int, tuple[float, ...]] | None = None
 
@@ -81,8 +83,9 @@ class StepsState:
         """Adapt to another result: keep the step if it exists and the sentence is the same."""
         self.discard_draft()
         sentence = self.state.translation.source_text if self.state.translation is not None else ""
-        if sentence != self._sentence:
-            self.position, self._sentence = 0, sentence
+        if sentence != self._sentence and "steps_step" not in self.state.opened:
+            self.position = 0
+        self._sentence = sentence
         self.position = max(0, min(self.position, self.num_steps - 1))
 
     def go(self, position: int) -> bool:

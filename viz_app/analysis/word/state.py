@@ -1,11 +1,8 @@
 """The question of the tab *Word*: which token, and compared with which rival. No Qt, no torch."""
 
-from typing import Literal
-
 from augenmerk.core.translation.result import Alternative, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-
-WordView = Literal["parts", "lens", "layers"]
+from augenmerk.viz_app.state.tab_contents import WordView, content
 
 
 class WordState:
@@ -19,11 +16,17 @@ class WordState:
             each encoder layer.
     """
 
+    rival: str = content("word_rival")
+    view: WordView = content("word_view")
+
     def __init__(self, state: ExperimentState) -> None:
         self.state = state
-        self.step, self.rival = 0, ""
-        self.view: WordView = "parts"
         self._explained: tuple[str, ...] | None = None
+
+    @property
+    def step(self) -> int:
+        """The decoding step of the explained token."""
+        return self.state.tabs.word_step or 0
 
     @property
     def translation(self) -> Translation | None:
@@ -59,6 +62,9 @@ class WordState:
             return
         tokens, former = translation.predicted_tokens, self._explained[-1] if self._explained else ""
         if self._explained is None or self._explained[:-1] != self._place(translation):
+            if "word_step" in self.state.opened and self.step < len(tokens):
+                self.ask(self.step, self.rival)
+                return
             starts = [word.start for word in translation.target_words] or [0]
             self.ask(min(starts, key=lambda step: translation.log_probabilities[step]), "")
         elif tokens[self.step] != former:
@@ -66,7 +72,7 @@ class WordState:
 
     def ask(self, step: int, rival: str) -> None:
         """Compare the token of another step, or with another rival."""
-        self.step, self.rival = step, rival
+        self.state.tabs.word_step, self.rival = step, rival
         if self.translation is not None:
             self._explained = (*self._place(self.translation), self.translation.predicted_tokens[step])
 

@@ -10,9 +10,10 @@ from augenmerk.core.analysis.parts import WordParts
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
-from augenmerk.viz_app.analysis.word.state import WordState, WordView
+from augenmerk.viz_app.analysis.word.state import WordState
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
+from augenmerk.viz_app.state.tab_contents import WordView
 from augenmerk.viz_app.theme import current_theme, scaled, scales
 from augenmerk.viz_app.views import lens_table, word_parts
 from augenmerk.viz_app.views.lens_table import LensTable, decided_text
@@ -105,7 +106,7 @@ class WordTab(AnalysisTab):
         self._areas: dict[WordView, QWidget] = {"parts": self._parts_area, "lens": self.lens, "layers": layers}
         self._lay_out()
         self._connect()
-        self.views["parts"].setChecked(True)
+        self._show_choice()
         self.word.follow_result()
 
     def explain(self, step: int, rival: str = NEXT_BEST) -> None:
@@ -117,10 +118,13 @@ class WordTab(AnalysisTab):
         """Shows parts, lens, or encoder layers."""
         self.request.forget_problem()
         self.word.view = view
-        self.views[view].setChecked(True)
-        self.explanation.setText(MEANINGS[view])
+        self._show_choice()
         if self.is_in_sight:
             self.refresh()
+
+    def _show_choice(self) -> None:
+        self.views[self.word.view].setChecked(True)
+        self.explanation.setText(MEANINGS[self.word.view])
 
     def forget_result(self) -> None:
         """Keeps the word if the sentence still has it, and the answers about the original."""
@@ -157,6 +161,7 @@ class WordTab(AnalysisTab):
         """Shows the known answers."""
         has_translation = self.word.translation is not None
         self._buttons.setVisible(has_translation)
+        self._show_choice()
         self._show_question()
         answer = self._answers.get(self._job) if self._job is not None else None
         view = self.word.view

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Network
-from augenmerk.viz_app.analysis.word.state import WordView
 from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.main_window import TRAIN, MainWindow
+from augenmerk.viz_app.state.tab_contents import WordView
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow, open_once
 
