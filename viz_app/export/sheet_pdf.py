@@ -166,7 +166,7 @@ class _SheetPainter:
         font.setPixelSize(style.pixels)
         font.setBold(style.is_bold)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-        layout, top = QTextLayout(line.text, font, self._painter.device()), 0.0
+        layout, top = QTextLayout(line.text, font, self._writer), 0.0
         layout.setTextOption(WRAPPED)
         layout.beginLayout()
         while (row := layout.createLine()).isValid():
