@@ -106,7 +106,6 @@ class WordTab(AnalysisTab):
         self._areas: dict[WordView, QWidget] = {"parts": self._parts_area, "lens": self.lens, "layers": layers}
         self._lay_out()
         self._connect()
-        self._show_choice()
         self.word.follow_result()
 
     def explain(self, step: int, rival: str = NEXT_BEST) -> None:
@@ -118,13 +117,8 @@ class WordTab(AnalysisTab):
         """Shows parts, lens, or encoder layers."""
         self.request.forget_problem()
         self.word.view = view
-        self._show_choice()
         if self.is_in_sight:
             self.refresh()
-
-    def _show_choice(self) -> None:
-        self.views[self.word.view].setChecked(True)
-        self.explanation.setText(MEANINGS[self.word.view])
 
     def forget_result(self) -> None:
         """Keeps the word if the sentence still has it, and the answers about the original."""
@@ -161,7 +155,8 @@ class WordTab(AnalysisTab):
         """Shows the known answers."""
         has_translation = self.word.translation is not None
         self._buttons.setVisible(has_translation)
-        self._show_choice()
+        self.views[self.word.view].setChecked(True)
+        self.explanation.setText(MEANINGS[self.word.view])
         self._show_question()
         answer = self._answers.get(self._job) if self._job is not None else None
         view = self.word.view
