@@ -16,7 +16,9 @@ from augenmerk.viz_app.widgets.canvas import Canvas
 LINE_GAP = 6
 GAP = 6
 MAX_LABEL, MAX_LABEL_SIGNED = 96, 150
-TICK_WIDTH, TICK_HEIGHT = 2, 12
+TICK_WIDTH = 2
+BAR_SHARE = 0.45
+"""The height of a bar as a part of the letters' size; a tick is twice as high."""
 LEAST_BAR = 12
 """In pixels; in a narrow list labels are elided rather than numbers."""
 
@@ -115,9 +117,14 @@ class BarList(Canvas):
 
     def tick_place(self, index: int) -> QRectF:
         """The tick at the original's value on a bar that has one."""
-        place, width, height = self.bar_place(index), scaled(TICK_WIDTH), scaled(TICK_HEIGHT)
+        place, width, height = self.bar_place(index), scaled(TICK_WIDTH), 2 * self.bar_height
         x = min(self.x_of(index, self.bars[index].before or 0.0), place.right() - width)
         return QRectF(x, place.center().y() - height / 2, width, height)
+
+    @property
+    def bar_height(self) -> int:
+        """The height of a bar in pixels, in proportion to the letters."""
+        return round(BAR_SHARE * current_theme().base_px)
 
     @property
     def texts_width(self) -> int:
@@ -168,6 +175,7 @@ class BarList(Canvas):
         """Draws labels, bars and texts of the visible lines."""
         painter, theme, columns = QPainter(self), current_theme(), self._columns()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        half = self.bar_height / 2
         first, last = event.rect().top() // columns.line, event.rect().bottom() // columns.line
         shown = list(itertools.islice(enumerate(self.bars), first, last + 1))
         for index, bar in shown:
@@ -181,11 +189,13 @@ class BarList(Canvas):
             if self._is_signed:
                 painter.drawRect(QRectF(zero - 0.5, place.top(), 1, place.height()))
             else:
-                painter.drawRoundedRect(QRectF(room.left(), room.center().y() - 3, room.width(), 6), 3, 3)
+                painter.drawRoundedRect(
+                    QRectF(room.left(), room.center().y() - half, room.width(), 2 * half), half, half
+                )
             is_warm = bar.value > 0 if self._is_signed else bar.is_changed
             painter.setBrush(theme.color("warm" if is_warm else "accent"))
             length = self.x_of(index, bar.value) - zero
-            painter.drawRoundedRect(QRectF(zero, room.center().y() - 3, length, 6).normalized(), 3, 3)
+            painter.drawRoundedRect(QRectF(zero, room.center().y() - half, length, 2 * half).normalized(), half, half)
             if bar.before is not None:
                 painter.setBrush(theme.color("text"))
                 painter.drawRect(self.tick_place(index))

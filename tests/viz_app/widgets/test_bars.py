@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
@@ -44,6 +45,19 @@ def test_unsigned_bars_reach_from_nothing_to_the_whole(qtbot: QtBot, theme: Them
     assert [bars.x_of(0, value) for value in (0.0, 1.0, 7.0)] == pytest.approx(
         [room.left(), room.right(), room.right()]
     )
+
+
+def test_bars_grow_with_the_letters(qtbot: QtBot, qapp: QApplication, theme: Theme) -> None:
+    heights = []
+    for scale in (1.0, 2.0):
+        Theme.of_choice("light", scale).apply(qapp)
+        bars = _shown(qtbot, is_signed=True)
+        room, x = bars.bar_place(0), round(bars.x_of(0, 1.5))
+        column = bars.grab(bars.rect()).toImage()
+        is_warm = [column.pixelColor(x, y).name() == theme.palette.warm for y in range(round(room.height()))]
+        heights.append(sum(is_warm))
+    theme.apply(qapp)
+    assert heights[1] >= 2 * heights[0] > 8, "edges between pixels are blended"
 
 
 def test_notes_have_a_column_and_are_read_aloud(qtbot: QtBot, theme: Theme) -> None:
