@@ -255,7 +255,6 @@ class Presentation(QWidget):
     def _fit_words(self) -> None:
         """Makes sentence and translation as large as the other texts allow."""
         body = current_theme().base_px
-        self.hint.setStyleSheet(f"font-size: {round(0.7 * body)}px")
         for larger in WORDS_LARGER:
             for words in (self.source, self.target):
                 words.setStyleSheet(f"font-size: {round(body * larger)}px")

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import write_lesson_file
+from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale_for
@@ -16,7 +17,7 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.widgets.commands import CommandPalette
-from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
 from tests.viz_app.translate.test_maps_fit import sentence_of
 
@@ -306,3 +307,32 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
     assert window.state.selection.head == Head("decoder", 1, 1)
     window.lessons.close()
     assert shown.scene.isHidden()
+
+
+@pytest.mark.heavy
+def test_presented_heads_are_measured_without_a_button(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(None, loader=open_once)
+    window.analysis.open_tab(HeadsTab)
+    tab = window.analysis.tab
+    assert isinstance(tab, HeadsTab)
+    qtbot.wait(20)
+    assert not tab.request.is_running, "in the window, the user starts a long computation"
+    window.present("heads")
+    assert tab.request.is_running
+    qtbot.waitUntil(lambda: tab.heads.importance is not None)
+    window.present("map")
+    window.present("heads")
+    tab.stop()
+    assert not tab.request.is_running
+    window.present("map")
+    window.present("heads")
+    assert not tab.request.is_running, "partial results stay"
+    window.presentation.end()
+
+
+@pytest.mark.heavy
+def test_the_keys_are_named_in_body_text(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    shown = presented(window, qtbot)
+    qtbot.wait(50)
+    assert shown.hint.fontInfo().pixelSize() >= current_theme().base_px

@@ -88,6 +88,9 @@ class AnalysisTab(LivePanel):
         """The numbers that the tab shows, for files; None if there are none."""
         return None
 
+    def begin_presentation(self) -> None:
+        """The tab fills the screen from now on."""
+
     def on_stopped(self) -> None:
         """The user is about to cancel the computation."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -205,7 +206,7 @@ class HeadsTab(AnalysisTab):
     def __init__(self, context: AnalysisContext) -> None:
         super().__init__(context)
         self.heads = HeadsState(self.state)
-        self.question_buttons = choice_buttons(self, QUESTIONS, self._on_question)
+        self.question_buttons = choice_buttons(self, QUESTIONS, partial(setattr, self.heads, "question"))
         self.sample_menu = ChoiceMenu("Which sentences", SAMPLES, "sample: ")
         self.sample_menu.actions_by_name["multi30k"].setEnabled(all(path.is_file() for path in multi30k_files()))
         self.job = self.add_job_bar(
@@ -240,7 +241,8 @@ class HeadsTab(AnalysisTab):
         self._keeping.changed.connect(self.redraw_in_sight)
         self.cells.clicked.connect(self._on_cell)
         self.table.row_chosen.connect(self._on_row)
-        self.state.experiment_changed.connect(self.redraw_in_sight)
+        for changed in (self.state.experiment_changed, self.state.tabs.events.heads_question):
+            changed.connect(self.redraw_in_sight, max_args=0)
         self.request.changed.connect(self.redraw_in_sight)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -255,6 +257,11 @@ class HeadsTab(AnalysisTab):
         self._partial, self._is_kept = None, False
         self.heads.forget_model()
         self._show_answer()
+
+    def begin_presentation(self) -> None:
+        """Measures what is not known yet."""
+        if self.translation_to_ask_about is not None and not (self.heads.has_answer or self.request.is_running):
+            self.job.start.click()
 
     def on_stopped(self) -> None:
         """The behaviour over the sentences read so far is the result."""
@@ -385,10 +392,6 @@ class HeadsTab(AnalysisTab):
                 self._take_whole_behaviour,
                 on_partial=self._take_behaviour,
             )
-
-    def _on_question(self, question: HeadsQuestion) -> None:
-        self.heads.question = question
-        self.redraw()
 
     def _on_cell(self, cell: MatrixCell) -> None:
         self.state.submit(toggle_head(part_of(cell)))
