@@ -49,8 +49,8 @@ AnswerNow = Callable[[ExperimentState, str, Callable[[Any], Any]], ComputedAnswe
 class Answers(Protocol):
     """Answers questions about the experiment on the screen, or in another state."""
 
-    def questions(self) -> Mapping[str, str]:
-        """The questions by the names of their checks."""
+    def questions(self) -> Mapping[str, tuple[str, str]]:
+        """The chapter and text of the questions by the names of their checks."""
 
     def compute(self, name: str, use: Callable[[str], None]) -> None:
         """Calls `use` with the answer of a check."""

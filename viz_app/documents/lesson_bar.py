@@ -1,6 +1,7 @@
 """The lesson bar: the current scene, its text, navigation, and in edit mode the editing commands."""
 
 from collections.abc import Callable, Mapping
+from textwrap import shorten
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShortcut
@@ -35,7 +36,9 @@ TEXTS = (
     ("Question", "Asked before the answer is shown, and on the worksheet (optional)"),
     ("Answer", "Shown on request (optional)"),
 )
-NEEDS_QUESTION = "An answer needs a question"
+NEEDS_TITLE, NEEDS_QUESTION = "Enter a title", "An answer needs a question"
+MAX_QUESTION = 70
+"""Characters of a question in the list of computed answers."""
 TYPED, LARGE_MAP = "typed above, or none", "large map"
 
 
@@ -224,6 +227,7 @@ class LessonTextDialog(QDialog):
         texts: the fields of explanation, question and answer; none for a lesson.
         computed: the choice of a computed answer; its question replaces one of another choice, or an empty one.
         view: the choice of the part of the window that the scene shows.
+        missing: names what OK still needs.
         buttons: OK, enabled once there is a title, and Cancel.
 
     Signals:
@@ -239,7 +243,7 @@ class LessonTextDialog(QDialog):
         parent: QWidget,
         *,
         scene: Scene | None = None,
-        questions: Mapping[str, str] | None = None,
+        questions: Mapping[str, tuple[str, str]] | None = None,
         views: Mapping[str, str] | None = None,
     ) -> None:
         """Args:
@@ -247,19 +251,21 @@ class LessonTextDialog(QDialog):
         title: of the lesson or scene.
         parent: the window.
         scene: its other texts; None for a lesson.
-        questions: those with computed answers, by their checks.
+        questions: chapter and text of those with computed answers, by their checks.
         views: the titles of the parts of the window, by name.
         """
         super().__init__(parent)
         self.setWindowTitle(heading)
         texts = () if scene is None else (scene.text, scene.question, scene.answer)
         self.title, self.texts = QLineEdit(title), [QPlainTextEdit(text) for text in texts]
-        self._questions = questions or {}
+        self._asked = questions or {}
+        self._questions = {name: question for name, (_, question) in self._asked.items()}
         self.computed, self.view = QComboBox(), QComboBox()
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
         self.title.setPlaceholderText("Required")
         self.title.selectAll()  # typing replaces it
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.missing = label("warm")
         self.buttons.accepted.connect(self._give)
         self.buttons.rejected.connect(self.reject)
         self.title.textChanged.connect(lambda _: self._fit())
@@ -272,11 +278,16 @@ class LessonTextDialog(QDialog):
             field.textChanged.connect(self._fit)
             form.addRow(name, field)
         if scene is not None:
-            self.computed = _choice(scene.check, {"": TYPED, **self._questions})
+            short = {
+                name: shorten(f"{chapter}: {question}", MAX_QUESTION, placeholder="…")
+                for name, (chapter, question) in self._asked.items()
+            }
+            self.computed = _choice(scene.check, {"": TYPED, **short})
             self.computed.activated.connect(self._ask_computed)
             self.view = _choice(scene.page, {"": LARGE_MAP, **(views or {})})
             form.addRow("Computed answer", self.computed)
             form.addRow("Shows", self.view)
+        form.addRow(self.missing)
         form.addRow(self.buttons)
         scales(self.setMinimumWidth, 530)
         self._before = self._given()
@@ -287,7 +298,11 @@ class LessonTextDialog(QDialog):
         can_ask = not texts or bool(texts[1]) or not any(texts[2:4])
         for field in self.texts[1:2]:
             field.setPlaceholderText(TEXTS[1][1] if can_ask else NEEDS_QUESTION)
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(title) and can_ask)
+        missing = NEEDS_TITLE if not title else "" if can_ask else NEEDS_QUESTION
+        self.missing.setText(missing)
+        ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
+        ok.setEnabled(not missing)
+        ok.setToolTip(missing)
 
     def _ask_computed(self) -> None:
         """Asks the question of the computed answer, unless the user typed another one."""

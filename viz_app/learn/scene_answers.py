@@ -29,9 +29,9 @@ class SceneAnswers:
     def __init__(self, state: ExperimentState, ask: Ask) -> None:
         self._state, self._ask = state, ask
 
-    def questions(self) -> dict[str, str]:
-        """The questions with their choices, each in one line, by the names of their checks."""
-        return {name: _in_words(self._state, predict) for name, predict in _questions().items()}
+    def questions(self) -> dict[str, tuple[str, str]]:
+        """Their chapters, and the questions with their choices in one line, by the names of their checks."""
+        return {name: (chapter, _in_words(self._state, asked)) for name, (chapter, asked) in _questions().items()}
 
     def compute(self, name: str, use: Callable[[str], None]) -> None:
         """Calls `use` with the answer of a check, or with the reason if there is none.
@@ -72,7 +72,7 @@ def answer_now(state: ExperimentState, name: str, run: Callable[[Job], Any]) -> 
 
 def _prepared(state: ExperimentState, name: str) -> ComputedAnswer | tuple[Job, Callable[[Any], ComputedAnswer]]:
     """The answer of a check, or the job for the model and the function that judges its answer."""
-    predict = _questions().get(name)
+    _, predict = _questions().get(name, ("", None))
     if predict is None:
         return ComputedAnswer(f"This version cannot compute “{name}”.")
     kind = state.selection.head.kind
@@ -101,6 +101,6 @@ def _in_words(state: ExperimentState, predict: Predict) -> str:
     return f"{text} {' · '.join(predict.choices.values())}"
 
 
-def _questions() -> dict[str, Predict]:
-    blocks = (block for chapter in read_chapters() for block in chapter.blocks)
-    return {block.check: block for block in blocks if isinstance(block, Predict)}
+def _questions() -> dict[str, tuple[str, Predict]]:
+    blocks = ((chapter.title, block) for chapter in read_chapters() for block in chapter.blocks)
+    return {block.check: (title, block) for title, block in blocks if isinstance(block, Predict)}

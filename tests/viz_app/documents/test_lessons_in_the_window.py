@@ -21,7 +21,7 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.lesson_bar import NEEDS_QUESTION, LessonTextDialog
+from augenmerk.viz_app.documents.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.documents.reading import is_experiment
@@ -228,12 +228,16 @@ def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, w
     dialog = window.lessons.dialog
     assert isinstance(dialog, LessonTextDialog)
     ok, question = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog.texts[1]
+    assert dialog.missing.text() == ok.toolTip() == NEEDS_TITLE
+    titles = [dialog.computed.itemText(place) for place in range(1, dialog.computed.count())]
+    assert all(": " in title and len(title) <= 70 for title in titles)
     qtbot.keyClicks(dialog.title, "Dogs")
     assert ok.isEnabled()
+    assert not dialog.missing.text()
     usual = question.placeholderText()
     dialog.texts[2].setPlainText("Two.")
     assert not ok.isEnabled()
-    assert question.placeholderText() == NEEDS_QUESTION
+    assert question.placeholderText() == dialog.missing.text() == ok.toolTip() == NEEDS_QUESTION
     question.setPlainText("How many?")
     assert ok.isEnabled()
     assert question.placeholderText() == usual

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.learn.checks import CHECKS
 from augenmerk.viz_app.learn.scene_answers import CANNOT, SceneAnswers
 from augenmerk.viz_app.state.experiment_editor import show_experiment, toggle_head
@@ -53,7 +54,8 @@ def test_every_question_of_the_chapters_is_offered_and_answered(qtbot: QtBot, co
     assert set(questions) <= set(CHECKS)
     assert len(questions) >= 10
     before = state.experiment
-    for name, question in questions.items():
+    for name, (chapter, question) in questions.items():
+        assert chapter in {each.title for each in read_chapters()}
         assert "{" not in question
         assert "**" not in question
         text = answer(qtbot, answers, name)
