@@ -7,7 +7,7 @@ A chapter consists of its title, its claim, and then paragraphs and directives, 
     # One weight, end to end
     > A head compares one query with every key.
 
-    When it predicts **{query}**, the head gives {weight} of its attention to **{key}**.
+    When it predicts **{query}**, it looks at **{key}**.
 
     ::: parts "cross-attention"
     ::: begin head=clearest pin=strongest

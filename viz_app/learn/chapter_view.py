@@ -8,7 +8,7 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QToolButton, QWidget
 
 from augenmerk.viz_app.heatmap.head_grid import FOLDED, UNFOLDED
-from augenmerk.viz_app.learn.actions import ACTIONS, ChapterActions
+from augenmerk.viz_app.learn.actions import ACTIONS, ChapterActions, shuffled
 from augenmerk.viz_app.learn.chapter import Chapter, Paragraph, Predict, Textbook, Try
 from augenmerk.viz_app.learn.checks import CHECKS, Check, Question, Verdict
 from augenmerk.viz_app.learn.figures.attention import MapFigure
@@ -39,7 +39,8 @@ TRY_SPACING = 8
 CHOICE_SPACING = 10
 RETURN_KEYS = Qt.Key.Key_Return, Qt.Key.Key_Enter
 NO_SUCH_HEAD = "the head that you click on"
-NO_SUCH_WORD = "This sentence has no such word. Type another one."
+NO_SUCH_WORD = "This sentence has no word for this question. Type a longer one."
+COMPUTING = "Computing…"
 
 
 class PredictView(QFrame):
@@ -49,7 +50,7 @@ class PredictView(QFrame):
         question: the text.
         choices: one button for each, by its name.
         look: computes the answer; enabled once there is a choice and a result.
-        verdict: compares the choice with the result; empty before.
+        verdict: compares the choice with the result; empty before *Look*.
         request: the pending answer, of this question or another one of the chapter.
 
     Signals:
@@ -109,8 +110,11 @@ class PredictView(QFrame):
         if self._asked != before:
             # A look at a sentence on its way is a look at its result.
             self._is_wanted &= self._is_early and self._asked.text != before.text
-            self._looked_text = None
-            self._show_verdict("")
+            if self._found is not None and not self._is_wanted:
+                self._forget_choice()
+            self._found = None
+            self._looked_text = self._shuffled_text
+            self._show_verdict(COMPUTING if self._is_wanted else "")
         text, original = self._predict.question, self._state.original
         values = values_of(self._state, text.values, original)
         if original is not None and self._asked.pinned is not None:
@@ -118,7 +122,8 @@ class PredictView(QFrame):
             values["query"] = pair_tokens(original, head.kind)[0][query]
         if "head" in values and not self._has_head:
             values["head"] = NO_SUCH_HEAD
-        self._is_askable = original is not None and UNKNOWN not in values.values()
+        is_same = self._shuffled_text == self._asked.text
+        self._is_askable = original is not None and UNKNOWN not in values.values() and not is_same
         if original is not None and not self._is_askable:
             self._show_verdict(NO_SUCH_WORD)
         self.question.setText(text.filled(values))
@@ -134,8 +139,9 @@ class PredictView(QFrame):
     def hideEvent(self, event: QHideEvent) -> None:
         """Another chapter is open: *Look* must not change its experiment."""
         super().hideEvent(event)
-        if not event.spontaneous():
+        if not event.spontaneous() and self._is_wanted:
             self._is_wanted = False
+            self._show_verdict("")
 
     @property
     def _check(self) -> Check:
@@ -168,6 +174,7 @@ class PredictView(QFrame):
         if self._shows_looked_text and self._found is not None:
             self._present(self._found)
         else:
+            self._show_verdict(COMPUTING)
             self._ask()
 
     def _ask(self) -> None:
@@ -188,7 +195,9 @@ class PredictView(QFrame):
         self._found = self._check.judge(self._state, asked, answer)
         self._present(self._found)
         options = self._predict.options
-        if options.keys() & ACTIONS:  # the verdict is about one change, and so is the figure
+        if (
+            options.keys() & ACTIONS and not self._shows_looked_text
+        ):  # the verdict is about one change, and so is the figure
             ChapterActions(self._state, self._context.own).perform({"reset": "", **options})
         after = self._state.experiment.source_text
         self._looked_text = after if after != asked.text else None
@@ -202,10 +211,23 @@ class PredictView(QFrame):
         self._context.answers.give(self._predict.check, self._asked.text)
 
     @property
+    def _shuffled_text(self) -> str | None:
+        """The sentence that *Look*, or the same experiment, types instead of the one asked about; None for others."""
+        seed = self._predict.options.get("shuffle")
+        return shuffled(self._asked.text, seed) if seed is not None else None
+
+    @property
     def _shows_looked_text(self) -> bool:
-        """True if the sentence is the one that *Look* typed, such as shuffled words."""
+        """True if the sentence is the one that *Look* types, such as shuffled words."""
         original = self._state.original
         return original is not None and original.source_text == self._looked_text
+
+    def _forget_choice(self) -> None:
+        """Clears the answer to a question about another sentence."""
+        self._group.setExclusive(False)
+        for button in self.choices.values():
+            button.setChecked(False)
+        self._group.setExclusive(True)
 
     def _show_verdict(self, text: str) -> None:
         self.verdict.setText(text)

@@ -211,8 +211,8 @@ def _judge_mask(state: ExperimentState, question: Question, answer: tuple[Transl
     change = lifted.log_probability - masked.log_probability
     return Verdict(
         _direction(change, SAME_LOG_PROBABILITY),
-        f"{_compared(change)} {num_more} of {len(masked.log_probabilities)} tokens became more probable. In training, "
-        "the decoder never saw later tokens.",
+        f"{_compared(change)} {_share(num_more, len(masked.log_probabilities))} became more probable. In training, the "
+        "decoder never saw later tokens.",
     )
 
 
@@ -252,19 +252,25 @@ def _judge_second_choice(state: ExperimentState, question: Question, answer: tup
     assert step is not None
     choice = "same" if before.predicted_ids[step + 1 :] == after.predicted_ids[step + 1 :] else "other"
     change = after.log_probability - before.log_probability
-    return Verdict(choice, f"{_compared(change)} It is now “{after.text}”")
+    return Verdict(choice, f"{_compared(change, 'The new', 'the old one')} It is “{after.text}”")
 
 
-def _compared(change: float) -> str:
+def _share(number: int, among: int) -> str:
+    return f"{'None' if number == 0 else 'All' if number == among else number} of {among} tokens"
+
+
+def _compared(change: float, which: str = "The whole", than: str = "before") -> str:
     """A sentence about a change of the translation's log-probability, in nats."""
     if abs(change) > math.log(MANY_TIMES):
         times = "over a million"
     else:
         ratio = math.exp(abs(change))
-        times = f"{ratio:,.{0 if ratio >= 10 else 1}f}"
+        times = (
+            f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}" if ratio < 1000 else f"about {float(f'{ratio:.2g}'):,.0f}"
+        )
         if times == "1.0":
-            return "The whole translation is about as probable as before."
-    return f"The whole translation is {times} times {'more' if change > 0 else 'less'} probable than before."
+            return f"{which} translation is about as probable as {than}."
+    return f"{which} translation is {times} times {'more' if change > 0 else 'less'} probable than {than}."
 
 
 def _judge_without_chosen(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:

@@ -16,9 +16,9 @@ UNKNOWN, NO_BREAK = "…", "\u00a0"
 
 
 def place_to_remove(translation: Translation) -> int | None:
-    """The index of the last source word with a letter or digit; None if there is none."""
-    words = translation.source_words
-    return next((place for place in reversed(range(len(words))) if any(map(str.isalnum, words[place].text))), None)
+    """The index of the last source word with a letter or digit; None unless another one is left without it."""
+    words = [place for place, word in enumerate(translation.source_words) if any(map(str.isalnum, word.text))]
+    return words[-1] if len(words) > 1 else None
 
 
 def removable_word(state: ExperimentState, translation: Translation) -> str:
@@ -88,6 +88,26 @@ def _pinned_weight(state: ExperimentState, translation: Translation) -> str:
     return percent_in_words(float(weights[pinned.query, pinned.key])).replace(" ", NO_BREAK)
 
 
+def _query(state: ExperimentState, shown: Translation) -> str:
+    """The token predicted in the pinned row, and the one that the original predicts there if it differs."""
+    now = _pinned_tokens(state, shown)[0]
+    before = now if state.original is None else _pinned_tokens(state, state.original)[0]
+    return now if before in (now, UNKNOWN) else f"{now} (before the change: {before})"
+
+
+def _weight_claim(state: ExperimentState, shown: Translation) -> str:
+    """The weight of the pinned cell, and whether it is the softmax that gives it."""
+    chosen, pinned, key = state.selection.head, state.selection.pinned, _pinned_tokens(state, shown)[1]
+    is_set = any(row.head == chosen and pinned and row.row == pinned.query for row in state.experiment.attention_rows)
+    claim = f"**{key}** gets **{_pinned_weight(state, shown)}**"
+    return f"This row was set by hand, without the softmax: {claim}." if is_set else f"Here {claim}."
+
+
+def _num_source_words(state: ExperimentState, shown: Translation) -> str:
+    number = len(shown.source_words)
+    return "1 word" if number == 1 else f"{number} words and punctuation marks"
+
+
 def _embedding_scaling(state: ExperimentState, shown: Translation) -> str:
     width = _config(state).width
     if not _config(state).scale_embeddings:
@@ -104,7 +124,7 @@ def _adam(state: ExperimentState, shown: Translation) -> str:
 VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "source-text": lambda state, shown: shown.source_text,
     "translation": lambda state, shown: shown.text,
-    "num-source-words": lambda state, shown: str(len(shown.source_words)),
+    "num-source-words": _num_source_words,
     "num-source-tokens": lambda state, shown: str(len(shown.source_tokens)),
     "removable-word": removable_word,
     "unsure-step": unsure_step_number,
@@ -125,9 +145,9 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "norm-position": lambda state, shown: f"{_config(state).norm_position}-norm",
     "dropout": lambda state, shown: percent(_config(state).dropout),
     "adam": _adam,
-    "query": lambda state, shown: _pinned_tokens(state, shown)[0],
+    "query": _query,
     "key": lambda state, shown: _pinned_tokens(state, shown)[1],
-    "weight": _pinned_weight,
+    "weight-claim": _weight_claim,
 }
 
 

@@ -27,7 +27,7 @@ TEXT = """
 > A claim
 > in two lines.
 
-A paragraph with **{weight}** in
+A paragraph with **{weight-claim}** in
 two lines.
 
 Another.
@@ -58,8 +58,8 @@ def test_a_text_becomes_a_chapter(tmp_path: Path) -> None:
     assert [(figure.name, figure.options) for figure in chapter.figures] == [("map", {"grid": ""})]
     first, second, button, question = chapter.blocks
     assert isinstance(first, Paragraph)
-    assert first.values == ("weight",)
-    assert first.filled({"weight": "99%"}) == "A paragraph with **99%** in\ntwo lines."
+    assert first.values == ("weight-claim",)
+    assert first.filled({"weight-claim": "99%"}) == "A paragraph with **99%** in\ntwo lines."
     assert second == Paragraph("Another.")
     assert button == Try("Softer, please", {"temperature": "4"})
     assert isinstance(question, Predict)

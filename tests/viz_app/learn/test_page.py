@@ -32,7 +32,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.learn import chapter as texts
 from augenmerk.viz_app.learn.actions import move_row, shuffled
-from augenmerk.viz_app.learn.chapter_view import NO_SUCH_WORD, ChapterView, PredictView, TextbookView
+from augenmerk.viz_app.learn.chapter_view import COMPUTING, NO_SUCH_WORD, ChapterView, PredictView, TextbookView
 from augenmerk.viz_app.learn.checks import CHECKS, Question
 from augenmerk.viz_app.learn.figures.attention import SHARP, KindsFigure, MaskFigure, OneQueryFigure, most_different
 from augenmerk.viz_app.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, rank_correlation
@@ -123,7 +123,7 @@ def answer(qtbot: QtBot, prediction: PredictView, choice: str) -> str:
     prediction.choices[choice].click()
     assert prediction.look.isEnabled()
     qtbot.mouseClick(prediction.look, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(prediction.verdict.text()), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(lambda: prediction.verdict.text() not in ("", COMPUTING), timeout=TIMEOUT_MS)
     return prediction.verdict.text()
 
 

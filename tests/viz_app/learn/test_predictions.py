@@ -13,7 +13,7 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.chapter import Predict, read_chapters
-from augenmerk.viz_app.learn.chapter_view import ChapterView, PredictView
+from augenmerk.viz_app.learn.chapter_view import COMPUTING, NO_SUCH_WORD, ChapterView, PredictView
 from augenmerk.viz_app.learn.checks import SAME_WEIGHT
 from augenmerk.viz_app.learn.figures.decoding import UNCHANGED, BeamFigure
 from augenmerk.viz_app.learn.page import LearnPage
@@ -135,9 +135,10 @@ def test_an_answer_wanted_while_an_experiment_is_computed_is_given_about_the_sam
     view = open_chapter(qtbot, window, name, SENTENCES[1])
     state, predictions, judged = page_of(window).state, view.text.predictions, set[str]()
     for prediction in predictions:
-        qtbot.mouseClick(next(iter(prediction.choices.values())), Qt.MouseButton.LeftButton)
         prediction.judged.connect(partial(judged.add, prediction.check))
     for button in view.text.tries:
+        for prediction in predictions:
+            qtbot.mouseClick(next(iter(prediction.choices.values())), Qt.MouseButton.LeftButton)
         text, head, questions = state.experiment.source_text, state.selection.head, list(map(asked, predictions))
         judged.clear()
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -233,6 +234,67 @@ def test_an_answer_that_comes_after_another_chapter_was_opened_changes_nothing_t
     rest(qtbot, window)
     assert page_of(window).state.experiment.interventions == ()
     assert prediction.verdict.text() == ""
+
+
+def test_a_question_says_that_it_computes(qtbot: QtBot, window: MainWindow) -> None:
+    (prediction,) = open_chapter(qtbot, window, "feed-forward", SENTENCES[0]).text.predictions
+    prediction.choices["same"].click()
+    prediction.look.click()
+    assert prediction.verdict.text() == COMPUTING
+    assert prediction.verdict.isVisible()
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+
+
+def test_another_sentence_clears_an_answer_that_was_judged(qtbot: QtBot, window: MainWindow) -> None:
+    view = open_chapter(qtbot, window, "words", SENTENCES[0])
+    (prediction,) = view.text.predictions
+    next(iter(prediction.choices.values())).click()
+    prediction.look.click()
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+    view.text.tries[0].click()
+    rest(qtbot, window)
+    assert prediction.chosen is None
+    assert not prediction.look.isEnabled()
+    assert not prediction.verdict.isVisible()
+
+
+@pytest.mark.parametrize("name", ["positions", "kinds"])
+def test_one_word_is_too_few_to_be_shuffled_or_removed(qtbot: QtBot, window: MainWindow, name: str) -> None:
+    (prediction,) = open_chapter(qtbot, window, name, "Hund.").text.predictions
+    next(iter(prediction.choices.values())).click()
+    assert not prediction.look.isEnabled()
+    assert prediction.verdict.text() == NO_SUCH_WORD
+
+
+def test_shuffling_by_the_button_keeps_the_question(qtbot: QtBot, window: MainWindow) -> None:
+    view = open_chapter(qtbot, window, "positions", SENTENCES[0])
+    (prediction,), state = view.text.predictions, page_of(window).state
+    question = asked(prediction)
+    assert SENTENCES[0] in question
+    view.text.tries[0].click()
+    rest(qtbot, window)
+    shuffled_text = state.experiment.source_text
+    assert shuffled_text != SENTENCES[0]
+    assert asked(prediction) == question
+    prediction.choices["same"].click()
+    prediction.look.click()
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+    rest(qtbot, window)
+    assert state.experiment.source_text == shuffled_text
+    assert f"“{shuffled_text}” becomes" in prediction.verdict.text()
+
+
+def test_the_text_names_a_row_set_by_hand_and_the_word_that_it_predicted_before(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    view = open_chapter(qtbot, window, "weight", SENTENCES[0])
+    texts = [shown for _, shown in view.text.texts]
+    assert any("Here **" in each.text() for each in texts)
+    next(each for each in view.text.tries if "Move a row" in each.text()).click()
+    rest(qtbot, window)
+    assert any("This row was set by hand, without the softmax: **im** gets **100%**." in each.text() for each in texts)
+    assert any("predicts **in (before the change: with)**" in each.text() for each in texts)
+    assert "it predicts **with**" in asked(view.text.predictions[0])
 
 
 def test_a_verdict_goes_when_another_answer_is_chosen(qtbot: QtBot, window: MainWindow) -> None:
