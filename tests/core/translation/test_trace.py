@@ -74,7 +74,9 @@ def test_one_site_alone_has_the_same_value_as_among_all(translator: Translator) 
     together = translator.trace(translation, translator.sites)
     for site, expected in together.items():
         (alone,) = translator.trace(translation, [site]).values()
-        torch.testing.assert_close(alone, expected, rtol=1e-5, atol=1e-5)
+        # An element near zero is a sum of larger ones, and as exact as they are.
+        largest = float(expected.detach()[expected.isfinite()].abs().max())
+        torch.testing.assert_close(alone, expected, rtol=1e-5, atol=1e-5 * max(1.0, largest))
 
 
 def test_gradients_at_sites_sum_to_those_of_the_biases_that_are_added_there(translator: Translator) -> None:
