@@ -35,7 +35,7 @@ from augenmerk.viz_app.export.page_parts import (
     part,
 )
 from augenmerk.viz_app.export.scene_notes import Ringed
-from augenmerk.viz_app.export.worksheet import NUM_LINES, map_room
+from augenmerk.viz_app.export.worksheet import NUM_LINES, room_on_paper
 from augenmerk.viz_app.state.map_source import new_entries, selected, spread
 from augenmerk.viz_app.state.map_text import network_note
 from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
@@ -277,6 +277,6 @@ def _scene_html(number: int, scene: ScenePart) -> str:
     written = [scene.title, scene.text, scene.question, content.translation.source_text, content.translation.text]
     written += [*content.notes, "; ".join(changes_in_words(content.translation.experiment, content.translation))]
     num_rows = content.maps[content.shown.kind].shape[-2]
-    room = map_room([*written, "title", "scale"], NUM_LINES if question else 0, num_rows)
-    begins = f'<section class="scene of-lesson" style="--paper: {room}px">'
+    room = room_on_paper([*written, "title", "scale", "gap"], NUM_LINES if question else 0, num_rows)
+    begins = f'<section class="scene of-lesson" style="{room.style}">'
     return f"{begins}\n{words}{maps_html(content)}{lines}\n</section>"

@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from augenmerk.core.plain_text import one_line
 from augenmerk.viz_app.heatmap.drawing import (
@@ -26,9 +27,39 @@ TEXT_PX, LABEL_GAP, MARKS_ROOM, AXIS_ROOM = 11, 8, 14, 16
 NUMBER_ROOM = 24, 11
 """The smallest cell that holds a number."""
 BOLD_AT_END = ' text-anchor="end" font-weight="bold"'
-BAR_GAP, BAR_WIDTH, BAR_STEPS, BAR_ROOM = 24, 10, 32, 80
+BAR_GAP, BAR_WIDTH, BAR_STEPS, BAR_ROOM = 24, 10, 32, 94
 INK, SOFT, GRID_COLOR, HATCH_COLOR = "#1d2126", "#5a626b", "#d8dbe0", "#9aa0a8"
 MIDDLE_GREY = 140
+
+
+class _Layout(NamedTuple):
+    """The labels as drawn, the box of all cells, the size of one, and of the whole drawing."""
+
+    rows: list[str]
+    columns: list[str]
+    cells: Box
+    cell: tuple[int, int]
+    width: float
+    height: float
+
+
+def _laid_out(drawing: Drawing, width: int, height: int) -> _Layout:
+    rows, columns = _short(drawing.row_labels), _short(drawing.column_labels)
+    left = round(max(map(len, [*rows, f"{drawing.row_axis} ↓"])) * LETTER) + LABEL_GAP + 4
+    slanted = round(max(map(len, columns), default=0) * LETTER * 0.77) + LABEL_GAP + TEXT_PX
+    top = slanted + AXIS_ROOM
+    across = (width - left - BAR_ROOM) // max(1, len(columns))
+    down = (height - top - MARKS_ROOM) // max(1, len(rows))
+    cell_height = min(max(MIN_CELL[1], down), MAX_CELL[1])
+    cell_width = min(max(MIN_CELL[0], across), MAX_CELL[0], MAX_ASPECT * cell_height)
+    cells = Box(left, top, len(columns) * cell_width, len(rows) * cell_height)
+    whole = left + cells.width + BAR_ROOM, top + cells.height + MARKS_ROOM
+    return _Layout(rows, columns, cells, (cell_width, cell_height), *whole)
+
+
+def svg_height(drawing: Drawing, height: int) -> float:
+    """The height of the map as drawn in a room of this height."""
+    return _laid_out(drawing, WIDTH, height).height
 
 
 def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, height: int = HEIGHT) -> str:
@@ -40,31 +71,21 @@ def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, h
             those of a signed map always do, as print in grey does not show the sign otherwise.
         width, height: of the room; the drawing exceeds it where cells would be smaller than `MIN_CELL`.
     """
-    rows, columns = _short(drawing.row_labels), _short(drawing.column_labels)
-    left = round(max(map(len, [*rows, f"{drawing.row_axis} ↓"])) * LETTER) + LABEL_GAP + 4
-    slanted = round(max(map(len, columns), default=0) * LETTER * 0.77) + LABEL_GAP
-    top = slanted + AXIS_ROOM
-    across = (width - left - BAR_ROOM) // max(1, len(columns))
-    down = (height - top - MARKS_ROOM) // max(1, len(rows))
-    cell_height = min(max(MIN_CELL[1], down), MAX_CELL[1])
-    cell_width = min(max(MIN_CELL[0], across), MAX_CELL[0], MAX_ASPECT * cell_height)
-    cells = Box(left, top, len(columns) * cell_width, len(rows) * cell_height)
-    cell = cell_width, cell_height
-    whole = f"{left + cells.width + BAR_ROOM:g}", f"{top + cells.height + MARKS_ROOM:g}"
+    rows, columns, cells, cell, *whole = _laid_out(drawing, width, height)
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{whole[0]}" height="{whole[1]}" '
-        f'viewBox="0 0 {whole[0]} {whole[1]}" font-family="sans-serif" font-size="{TEXT_PX}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{whole[0]:g}" height="{whole[1]:g}" '
+        f'viewBox="0 0 {whole[0]:g} {whole[1]:g}" font-family="sans-serif" font-size="{TEXT_PX}" '
         f'aria-label="{escaped(drawing.title)}">'
     )
     parts = [head, *_labels(drawing, rows, columns, cells, cell), *_cells(drawing, cells, cell)]
-    if (has_numbers or drawing.is_signed) and cell_width >= NUMBER_ROOM[0] and cell_height >= NUMBER_ROOM[1]:
+    if (has_numbers or drawing.is_signed) and cell[0] >= NUMBER_ROOM[0] and cell[1] >= NUMBER_ROOM[1]:
         numbers = "".join(_numbers(drawing, cells, cell))
         parts.append(f"<g>{numbers}</g>" if drawing.is_signed else f'<g class="numbers">{numbers}</g>')
     inside = Box(0, 0, cells.width, cells.height)
-    parts += [_shape_svg(shape, left, top) for shape in mark_shapes(drawing.marks, cell, inside)]
+    parts += [_shape_svg(shape, cells.left, cells.top) for shape in mark_shapes(drawing.marks, cell, inside)]
     parts += _scale(drawing, cells)
     if drawing.marks.scaling:
-        place = left - LABEL_GAP, top + cells.height + MARKS_ROOM - 3
+        place = cells.left - LABEL_GAP, cells.top + cells.height + MARKS_ROOM - 3
         parts.append(_text(*place, drawing.marks.scaling, BOLD_AT_END, PRINT_COLORS["warm"]))
     return f"{''.join(parts)}</svg>"
 

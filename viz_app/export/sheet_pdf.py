@@ -10,7 +10,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from augenmerk.core.errors import StorageError
 from augenmerk.core.storage import atomic_path
-from augenmerk.viz_app.export.map_svg import INK, SOFT, map_svg
+from augenmerk.viz_app.export.map_svg import INK, SOFT, map_svg, svg_height
 from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import NAME, Role, Sheet, SheetScene, sheet_title
 from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
@@ -199,8 +199,7 @@ def _least_height(scene: SheetScene) -> float:
     """The height below which the labels of the map cannot be read."""
     if scene.drawing is None:
         return LEAST_MAP
-    smallest = QSvgRenderer(QByteArray(map_svg(scene.drawing, height=0).encode())).defaultSize()
-    return max(LEAST_MAP, READABLE * smallest.height())
+    return max(LEAST_MAP, READABLE * svg_height(scene.drawing, 0))
 
 
 def _num_units(text: str) -> int:

@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
-from augenmerk.viz_app.export.map_svg import escaped, map_svg
+from augenmerk.viz_app.export.map_svg import escaped, map_svg, svg_height
 from augenmerk.viz_app.export.scene_notes import NO_WORDS, Ringed
 from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
 from augenmerk.viz_app.state.map_view import Band
@@ -36,9 +36,9 @@ HTML: dict[Role, str] = {
 NUM_LINES = 3
 """To write on, below each question."""
 MARKDOWN: dict[Role, str] = {"title": "## {}", "sentence": "> {}", "line": "\\_" * 40}
-HALF_PAGE_PX, LINE_PX, RULE_PX, AROUND_PX, LETTERS = 458, 15, 21, 26, 95
-"""Half a printed page of the smaller paper (Letter), after the heading; heights of a line, of a line to write on, and
-of the gaps of a scene; letters in a line."""
+HALF_PAGE_PX, LINE_PX, RULE_PX, LETTERS = 440, 15, 21, 95
+"""Half a printed page of the smaller paper (Letter) without heading and gaps; heights of a line of text and of a line
+to write on; letters in a line."""
 LEAST_ROW_PX, LABELS_PX = 9, 72
 """Of a map: the height of a row that can be read, and of the labels above the map."""
 NO_QUESTION = "What do you see?"
@@ -68,8 +68,9 @@ svg text { font-family: system-ui, sans-serif; }
   html { font-size: 12px; }
   body { max-width: none; margin: 0; padding: 0; font-size: 1rem; line-height: 1.3; }
   #numbers, label { display: none; }
-  svg { min-width: 0; }
-  section { display: flex; flex-direction: column; min-height: 46vh; break-inside: avoid; margin: 0; padding-top: 2.5mm; }
+  section { display: flex; flex-direction: column; min-height: var(--share); break-inside: avoid; margin: 0; padding-top: 2.5mm; }
+  figure { position: relative; flex: 100 1 var(--least); min-height: var(--least); max-height: var(--most); }
+  svg { position: absolute; height: 100%; min-width: 0; }
   .line { flex: 1 0 1.7rem; max-height: 2.6rem; }
 }
 """.replace("@POINTER@", PRINT_COLORS["pointer"])  # noqa: E501
@@ -144,8 +145,27 @@ def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
     )
 
 
-def map_room(lines: Sequence[str], num_rules: int, num_rows: int) -> int:
-    """The height in pixels of a map for which half a printed page, or else a whole page, has room.
+class PaperRoom(NamedTuple):
+    """The room of a scene's map on paper, in pixels: the text around it takes more or less than was estimated.
+
+    Attributes:
+        least: the height below which its labels cannot be read.
+        most: for which half a printed page, or else a whole page, has room.
+        is_half: whether it is half a page.
+    """
+
+    least: int
+    most: int
+    is_half: bool
+
+    @property
+    def style(self) -> str:
+        """The same as variables: the style of print gives the map what the text leaves of the share of the page."""
+        return f"--share: {47 if self.is_half else 94}vh; --least: {self.least}px; --most: {self.most}px"
+
+
+def room_on_paper(lines: Sequence[str], num_rules: int, num_rows: int) -> PaperRoom:
+    """The room of a map.
 
     Args:
         lines: of text around the map.
@@ -153,19 +173,21 @@ def map_room(lines: Sequence[str], num_rules: int, num_rows: int) -> int:
         num_rows: of the map.
     """
     num_lines = sum(-(-len(line) // LETTERS) for line in lines)
-    half = HALF_PAGE_PX - AROUND_PX - LINE_PX * num_lines - RULE_PX * num_rules
-    return half if half >= LABELS_PX + LEAST_ROW_PX * num_rows else half + HALF_PAGE_PX
+    most, least = HALF_PAGE_PX - LINE_PX * num_lines - RULE_PX * num_rules, LABELS_PX + LEAST_ROW_PX * num_rows
+    return PaperRoom(least, most, True) if most >= least else PaperRoom(least, most + HALF_PAGE_PX, False)
 
 
 def _scene_html(number: int, scene: SheetScene, sheet: Sheet) -> str:
     parts, found = [], scene.parts(number, sheet)
     num_rows = len(scene.drawing.row_labels) if scene.drawing is not None else 0
-    room = map_room([line.text for _, line in found], sum(role == "line" for role, _ in found), num_rows)
+    room = room_on_paper([line.text for _, line in found], sum(role == "line" for role, _ in found), num_rows)
+    if scene.drawing is not None:
+        room = room._replace(most=round(svg_height(scene.drawing, room.most)))
     for role, (before, ringed, after) in found:
         ring = f"<mark>{escaped(ringed)}</mark>" if ringed else ""
-        drawn = map_svg(scene.drawing, height=room) if role == "map" and scene.drawing is not None else ""
+        drawn = map_svg(scene.drawing, height=room.most) if role == "map" and scene.drawing is not None else ""
         parts.append(HTML[role].format(f"{escaped(before)}{ring}{escaped(after)}{drawn}"))
-    return "\n".join(["<section>", *parts, "</section>\n"])
+    return "\n".join([f'<section style="{room.style}">', *parts, "</section>\n"])
 
 
 def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:

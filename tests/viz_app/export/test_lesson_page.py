@@ -11,6 +11,7 @@ import pytest
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.export.html_page import ScenePart, lesson_page_html, save_lesson_page
+from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import SheetScene, save_sheet
 from tests.viz_app.export.test_html_page import SAID, TRANSLATION, Parts, content, read_by_the_script
 from tests.viz_app.export.test_sheet_pdf import SCENE
@@ -100,14 +101,20 @@ def test_scenes_are_printed_two_on_a_page_with_room_for_answers() -> None:
         assert rule in printed, rule
 
 
+LONG = "A sentence that is long enough for two lines on paper, even if its letters are small, as in a caption it is."
+
+
 @pytest.mark.subprocess
 @pytest.mark.heavy
-def test_a_browser_prints_two_scenes_on_a_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize("notes", [(), ("A short note.",) * 6])
+def test_a_browser_prints_two_scenes_on_a_page(notes: tuple[str, ...], tmp_path: Path) -> None:
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("needs chromium: the package chromium of Debian")
-    asked = [replace(part, question="Why?", answer="So.") for part in (*PARTS, *PARTS, PARTS[0])]
-    sheets = [SheetScene(each.title, "Ein Satz.", each.text, "Why?", "So.", drawing=SCENE.drawing) for each in asked]
+    asked = [replace(part, question="Why?", answer="So.") for part in (*PARTS, *PARTS)]
+    asked = [replace(each, content=replace(each.content, notes=notes)) for each in asked]
+    sheet = SheetScene("Title", "Ein Satz.", "Text", "Why?", "So.", tuple(map(Ringed, notes)), SCENE.drawing)
+    sheets = [replace(sheet, caption=Ringed(LONG)) for _ in asked]
     (tmp_path / "page.html").write_text(lesson_page_html("Title", asked), encoding="utf-8")
     save_sheet("Title", sheets, "worksheet", tmp_path / "sheet.html")
     for name in ("page", "sheet"):
@@ -125,4 +132,4 @@ def test_a_browser_prints_two_scenes_on_a_page(tmp_path: Path) -> None:
             capture_output=True,
             timeout=120,
         )
-        assert len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) == 3, name
+        assert len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) == 2, name

@@ -1,5 +1,6 @@
 """A lesson on paper has its sentences, experiments, maps and questions; only the solutions have answers."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from augenmerk.core.translation.experiment_file import read_lesson_file
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, sheet_scenes
+from augenmerk.viz_app.export.map_svg import map_svg
 from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import (
     NO_QUESTION,
@@ -239,3 +241,26 @@ def test_markdown_marks_the_pinned_cell_and_rows_that_are_set_or_forced() -> Non
         assert "Numbers are percentages. The pinned cell is bold.\n" in text
         assert "| **\\<b\\>a\\</b\\>** forced | 25 | 75 |" in text
         assert row in text
+
+
+def test_the_ends_of_a_scale_and_the_names_of_axes_have_room_on_a_map() -> None:
+    drawing = Drawing(
+        np.zeros((2, 2)),
+        ("a", "b"),
+        ("<sos>", "b"),
+        row_axis="row",
+        column_axis="column",
+        top=0.01,
+        is_signed=True,
+    )
+    drawn = map_svg(drawing)
+    letter, high = 7.0, 9.0  # of a wide font
+    width = float(re.search(r'width="(\d+)"', drawn)[1])  # type: ignore[index]
+    places = {
+        text: (float(x), float(y)) for x, y, text in re.findall(r'<text x="(.*?)" y="(.*?)".*?>(.*?)</text>', drawn)
+    }
+    assert places["+0.0100"][0] + 7 * letter <= width
+    top_of_label = (
+        places["&lt;sos&gt;"][1] - 5 * letter * math.sin(math.radians(50)) - high * math.cos(math.radians(50))
+    )
+    assert places["column →"][1] <= top_of_label

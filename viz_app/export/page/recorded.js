@@ -3,7 +3,7 @@ import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, readin
 import { recordedDrawing, unpack } from "./maps.js";
 
 /** A map on paper is drawn in this width and resolution, and shrinks to the text's width, 700 pixels. */
-const PAPER = { width: 900, ratio: 3 };
+const PAPER = { width: 760, ratio: 3 };
 
 /** Draws every scene of the page; its button changes between light and dark. */
 export function showRecordedMaps() {
@@ -152,7 +152,7 @@ export class RecordedScene {
     const hasNumbers = this.part("numbers").checked || (onPaper && drawing.isSigned);
     const room = { hasNumbers, width: canvas.parentElement.clientWidth, height: window.innerHeight - 220 };
     if (onPaper) {
-      const height = parseFloat(getComputedStyle(canvas).getPropertyValue("--paper")) * (PAPER.width / 700);
+      const height = parseFloat(getComputedStyle(canvas).getPropertyValue("--most")) * (PAPER.width / 700);
       Object.assign(room, PAPER, { height });
     }
     this.layout = drawMap(canvas, drawing, table, room);
