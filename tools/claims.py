@@ -16,7 +16,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,6 @@ from augenmerk.core.model.transformer import all_heads
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
 from augenmerk.core.training.schedules import rates_of_run
-from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, HeadScaled
 from augenmerk.core.translation.experiment_file import Scene, read_lesson_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
@@ -311,8 +310,8 @@ def _token_read(translator: Translator) -> tuple[str, bool]:
         found: dict[str, list[float]] = {}
         for sentence in example_sentences():
             own = _translated(translator, sentence)
-            interventions = interventions_of(translator.model, Experiment(sentence, interventions=changes))
-            for depth, logits in logits_by_depth(translator.model, own.source_ids, own.read_ids, interventions):
+            changed = replace(own, experiment=Experiment(sentence, interventions=changes))
+            for depth, logits in logits_by_depth(translator.pass_over(changed)):
                 chances = logits.softmax(dim=-1)[range(len(own.read_ids)), own.read_ids].tolist()
                 found.setdefault(str(depth), []).extend(chances[1:])  # the first token read is <sos>
         means[bool(changes)] = {depth: sum(each) / len(each) for depth, each in found.items()}

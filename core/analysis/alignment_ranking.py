@@ -18,6 +18,7 @@ from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.interventions import Interventions
+from augenmerk.core.model.sites import PairPass
 from augenmerk.core.translation.compilation import compile_general
 from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
@@ -253,9 +254,7 @@ class _Forced:
     target_words: tuple[Word, ...]
 
 
-def _force(
-    translator: Translator, pair: GoldPair, interventions: Interventions | None, target_code: str
-) -> _Forced | None:
+def _force(translator: Translator, pair: GoldPair, interventions: Interventions, target_code: str) -> _Forced | None:
     """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words.
 
     The target-language token is read but is not a word of the pair, so it gets no link.
@@ -271,7 +270,7 @@ def _force(
     same = (len(source_words), len(target.words)) == (len(pair.source), len(pair.target))
     if not same or end_id is None:  # without an end token (the copy task) the last word is never read
         return None
-    trace = trace_pair(translator.model, source.ids, (start_id, *target.ids[:-1]), interventions)
+    trace = trace_pair(PairPass(translator.model, source.ids, (start_id, *target.ids[:-1]), interventions))
     return _Forced(trace, source_words, target.words)
 
 

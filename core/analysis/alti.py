@@ -32,9 +32,7 @@ from torch.nn import functional
 from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, linear_norm, trace_sublayers
 from augenmerk.core.analysis.contributions import Contributions
 from augenmerk.core.model.heads import AttentionKind
-from augenmerk.core.model.interventions import Interventions
-from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.model.sites import PairPass
 from augenmerk.core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
 from augenmerk.core.translation.translator import Translator
 
@@ -112,10 +110,7 @@ def contributions_of(
         AnalysisError: the experiment changes a head that this model lacks.
         TranslationStoppedError: `should_stop` returned True.
     """
-    interventions = interventions_of(translator.model, translation.experiment)
-    shares_of = trace_blocks(
-        translator.model, translation.source_ids, translation.read_ids, _shares_of, interventions, should_stop
-    )
+    shares_of = trace_blocks(translator.pass_over(translation), _shares_of, should_stop)
     encoder = _encoder_shares(shares_of.encoder)
     source, prefix = _decoder_shares(shares_of.decoder, shares_of.cross)
     return Contributions(translation, _array(source @ encoder), _array(prefix), _array(encoder))
@@ -123,20 +118,15 @@ def contributions_of(
 
 @torch.inference_mode()
 def trace_blocks(
-    model: Transformer,
-    source_ids: Sequence[int],
-    read_ids: Sequence[int],
+    pair: PairPass,
     keep: Callable[[AttentionKind, BlockParts], Kept],
-    interventions: Interventions | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> BlockTrace[Kept]:
-    """The parts of every attention block, for S source ids and the T ids that the decoder reads.
+    """The parts of every attention block.
 
     Args:
-        model: in evaluation mode.
-        source_ids, read_ids: without padding.
+        pair: the pass.
         keep: reduces a block to the values to keep; all parts of all blocks of a large model would take gigabytes.
-        interventions: for one sentence.
         should_stop: called before each layer.
 
     Raises:
@@ -144,15 +134,13 @@ def trace_blocks(
         NonFiniteError: the model's states are not finite.
     """
     kept: dict[AttentionKind, list[Kept]] = {"encoder": [], "decoder": [], "cross": []}
-
-    def keep_parts(sublayer: SublayerPass) -> None:
+    _stop_if(should_stop)
+    sublayers, encoded, hidden, _ = trace_sublayers(pair)
+    for sublayer in sublayers:
         if sublayer.attention is not None:
             kept[sublayer.attention.kind].append(keep(sublayer.attention.kind, _parts_of(sublayer, sublayer.attention)))
         else:
             _stop_if(should_stop)
-
-    _stop_if(should_stop)
-    encoded, hidden, _ = trace_sublayers(model, source_ids, read_ids, keep_parts, interventions)
     return BlockTrace(kept["encoder"], kept["decoder"], kept["cross"], encoded, hidden)
 
 
@@ -196,8 +184,7 @@ def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor |
     if constant is not None:
         shared = shared + weight @ constant
     mixing = module.out_proj.weight.double().t().unflatten(0, (num_heads, -1))  # [H, K, D]
-    if attention.changes is not None:
-        mixing = attention.changes.scaled(mixing[None])[0].double()
+    mixing = attention.changes.scaled(mixing[None])[0].double()
     by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
     bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
     return by_head, bias + module.out_proj.bias.double()

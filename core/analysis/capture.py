@@ -3,7 +3,7 @@
 `core.model.sites` reads the values, so the user's own hooks take effect. Shape legend: `core.analysis`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,11 +14,10 @@ from torch import Tensor, nn
 from augenmerk.core.analysis.trace import HeadTrace, Trace
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
-from augenmerk.core.model.interventions import AttentionChanges, Interventions
+from augenmerk.core.model.interventions import AttentionChanges
 from augenmerk.core.model.layers import AnnotatedLayerNorm, Residual
-from augenmerk.core.model.sites import STEPS, sites_of, sublayers_of, trace_sites
-from augenmerk.core.model.transformer import Transformer, attentions_of
-from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.model.sites import STEPS, PairPass, sites_of, sublayers_of, trace_sites
+from augenmerk.core.model.transformer import attentions_of
 from augenmerk.core.translation.result import Translation, read_only
 from augenmerk.core.translation.translator import Translator
 
@@ -26,38 +25,20 @@ from augenmerk.core.translation.translator import Translator
 def trace_translation(translator: Translator, translation: Translation) -> Trace:
     """The queries, keys, values and weights of every head of `translator` for this pair. Takes one more pass.
 
-    The translation's experiment applies. The translation may come from another model with the same vocabularies; it is
-    then read by teacher forcing. Not thread-safe with other uses of the model.
-
-    Raises:
-        AnalysisError: the experiment changes a head that this model lacks.
+    See `Translator.pass_over`.
     """
-    interventions = interventions_of(translator.model, translation.experiment)
-    return trace_pair(translator.model, translation.source_ids, translation.read_ids, interventions)
+    return trace_pair(translator.pass_over(translation))
 
 
-def trace_pair(
-    model: Transformer,
-    source_ids: Sequence[int],
-    read_ids: Sequence[int],
-    interventions: Interventions | None = None,
-) -> Trace:
-    """The trace of one pair of ids: S of the source, and T read by the decoder, beginning with the start token.
-
-    Args:
-        model: in evaluation mode.
-        source_ids, read_ids: without padding.
-        interventions: for one sentence.
-    """
+@torch.inference_mode()
+def trace_pair(pair: PairPass) -> Trace:
+    """The queries, keys, values and weights of every head."""
     layers: dict[AttentionKind, list[HeadTrace]] = {kind: [] for kind in ATTENTION_KINDS}
-
-    def keep(sublayer: SublayerPass) -> None:
+    for sublayer in trace_sublayers(pair)[0]:
         if sublayer.attention is not None:
             layers[sublayer.attention.kind].append(_head_trace(sublayer.attention))
-
-    trace_sublayers(model, source_ids, read_ids, keep, interventions)
     stacked = {kind: _stack(found) for kind, found in layers.items()}
-    return Trace(**stacked, lifts_mask=interventions is not None and interventions.lifts_mask is not None)
+    return Trace(**stacked, lifts_mask=pair.interventions.lifts_mask is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +60,7 @@ class AttentionPass:
     queries_of: Tensor
     memory: Tensor | None
     maps: Tensor
-    changes: AttentionChanges | None
+    changes: AttentionChanges
     joined: Tensor
 
     def projected(self, part: Literal[0, 1, 2]) -> Tensor:
@@ -90,8 +71,7 @@ class AttentionPass:
     @property
     def values(self) -> Tensor:
         """The values [H, M, K], times the factors of their heads."""
-        values = self.projected(2)
-        return values if self.changes is None else self.changes.scaled(values[None])[0]
+        return self.changes.scaled(self.projected(2)[None])[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,50 +94,38 @@ class SublayerPass:
 
 
 @torch.inference_mode()
-def trace_sublayers(
-    model: Transformer,
-    source_ids: Sequence[int],
-    read_ids: Sequence[int],
-    on_sublayer: Callable[[SublayerPass], None],
-    interventions: Interventions | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Calls `on_sublayer` for each sublayer of encoder and decoder, in order, after one pass over a pair.
-
-    Args:
-        model: in evaluation mode.
-        source_ids, read_ids: without padding.
-        on_sublayer: receives the inputs and outputs.
-        interventions: for one sentence.
+def trace_sublayers(pair: PairPass) -> tuple[list[SublayerPass], Tensor, Tensor, Tensor]:
+    """The sublayers of encoder and decoder, in order.
 
     Returns:
-        The encoder's output [S, D], the decoder's before the output layer [T, D], and the logits [T, V].
+        The sublayers, the encoder's output [S, D], the decoder's before the output layer [T, D], and the logits [T, V].
 
     Raises:
         NonFiniteError: the model's states are not finite.
     """
-    attentions = attentions_of(model).items()
+    attentions = attentions_of(pair.model).items()
     kinds = {module: (kind, layer) for kind, modules in attentions for layer, module in enumerate(modules)}
-    sites = [site for site in sites_of(model) if site.rpartition(".")[2] not in STEPS]
-    found = trace_sites(model, source_ids, read_ids, sites, interventions)
-    for place, module, residual in sublayers_of(model):
+    sites = [site for site in sites_of(pair.model) if site.rpartition(".")[2] not in STEPS]
+    found, sublayers = trace_sites(pair, sites), []
+    for place, module, residual in sublayers_of(pair.model):
         states, added, output = (found[f"{place}.{value}"] for value in ("before", "output", "after"))
         attention = None
         if isinstance(module, MultiHeadAttention):
             kind, layer = kinds[module]
             read, memory, weights = found[f"{place}.input"], found.get(f"{place}.memory"), found[f"{place}.weight"]
-            changes = None if interventions is None else interventions.of(kind, layer)
+            changes = pair.interventions.of(kind, layer)
             attention = AttentionPass(kind, module, read, memory, weights, changes, found[f"{place}.joined"])
-        on_sublayer(SublayerPass(residual, states, added, output, attention))
-    return found["encoder.output"][0], found["decoder.output"][0], found["logits"][0]
+        sublayers.append(SublayerPass(residual, states, added, output, attention))
+    return sublayers, found["encoder.output"][0], found["decoder.output"][0], found["logits"][0]
 
 
 def _head_trace(attention: AttentionPass) -> HeadTrace:
     """The trace of one layer: arrays without the leading L."""
-    module, changes = attention.module, attention.changes
+    module = attention.module
     mixing = module.out_proj.weight.t().unflatten(0, (module.num_heads, -1))
     temperatures = torch.ones(module.num_heads, device=attention.maps.device)
-    if changes is not None and changes.temperatures is not None:
-        temperatures = changes.temperatures[0]
+    if attention.changes.temperatures is not None:
+        temperatures = attention.changes.temperatures[0]
     queries, keys, values = attention.projected(0), attention.projected(1), attention.values
     arrays = queries, keys, values, mixing, attention.maps[0], temperatures
     return HeadTrace(*(array.float().cpu().numpy() for array in arrays))  # made read-only when stacked

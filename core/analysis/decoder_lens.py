@@ -13,7 +13,7 @@ from itertools import pairwise
 import torch
 
 from augenmerk.core.analysis.comparing import common_subsequence
-from augenmerk.core.model.sites import trace_sites
+from augenmerk.core.model.sites import PairPass, trace_sites
 from augenmerk.core.model.transformer import Encoding, compile_interventions
 from augenmerk.core.translation.experiment import CausalMaskLifted, Greedy
 from augenmerk.core.translation.result import Translation
@@ -70,11 +70,12 @@ def decoder_lens(
     source_ids = compiled.source.ids
     compiled = replace(compiled, max_steps=min(compiled.max_steps, 2 * len(source_ids) + 10))
     batch = [compiled] * (len(model.encoder_layers) + 1)
-    interventions = compile_interventions(model, [each.changes for each in batch])
+    interventions = compile_interventions(model, [each.experiment.changes for each in batch])
     depths = ["encoder.embedding", *(f"encoder.{layer}.feed_forward.after" for layer in range(len(batch) - 2))]
     with torch.inference_mode():
-        own = compile_interventions(model, [compiled.changes])
-        states = trace_sites(model, source_ids, [translator.rules.start_id], [*depths, "encoder.output"], own)
+        own = compile_interventions(model, [compiled.experiment.changes])
+        pair = PairPass(model, source_ids, [translator.rules.start_id], own)
+        states = trace_sites(pair, [*depths, "encoder.output"])
         outputs = [*(model.encoder_norm(states[depth]) for depth in depths), states["encoder.output"]]
         source = torch.tensor([source_ids] * len(batch), device=model.output.weight.device)
         encoding = Encoding(source, torch.cat(outputs), model.source_mask(source), None, interventions)

@@ -24,7 +24,7 @@ from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
 from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.text.vocabulary import END
-from augenmerk.core.translation.compilation import forced_word, interventions_of
+from augenmerk.core.translation.compilation import forced_word
 from augenmerk.core.translation.experiment import Experiment, factors_of, scaling
 from augenmerk.core.translation.result import Alternative, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
@@ -79,9 +79,7 @@ def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
     Raises:
         NonFiniteError: the model's states are not finite.
     """
-    model, translation = translator.model, parts.translation
-    interventions = interventions_of(model, translation.experiment)
-    streams = residual_streams(model, translation.source_ids, translation.read_ids, interventions)
+    model, streams = translator.model, residual_streams(translator.pass_over(parts.translation))
     ids, row = translator.checkpoint.codecs.target.vocabulary.ids, slice(parts.step, parts.step + 1)
     layers: list[Tensor] = []
 
@@ -195,10 +193,9 @@ class _Comparer:
     """
 
     def __init__(self, translator: Translator, translation: Translation) -> None:
-        interventions = interventions_of(translator.model, translation.experiment)
         self._translator, self._translation = translator, translation
         self._codec = translator.checkpoint.codecs.target
-        self._streams = residual_streams(translator.model, translation.source_ids, translation.read_ids, interventions)
+        self._streams = residual_streams(translator.pass_over(translation))
         self._log_probabilities = self._streams.logits.float().log_softmax(dim=-1)  # [T, V]
 
     def compare(self, step: int, rival: str | Alternative | None) -> _Comparison:

@@ -5,7 +5,7 @@ norm and the output layer, as if it were the decoder's last. At the last depth t
 others are readings that the model was not trained for. Shape legend: `core.analysis`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from augenmerk.core.errors import NonFiniteError
-from augenmerk.core.model.interventions import Interventions
-from augenmerk.core.model.sites import SUBLAYERS, Sublayer, trace_sites
-from augenmerk.core.model.transformer import Transformer, is_finite
-from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.model.sites import SUBLAYERS, PairPass, Sublayer, trace_sites
+from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
 from augenmerk.core.translation.translator import Translator
 
@@ -108,12 +106,9 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
     Raises:
         AnalysisError: the experiment changes a head that this model lacks.
     """
-    interventions = interventions_of(translator.model, translation.experiment)
     steps = {
         depth: translator.runner.describe_steps(logits, translation.predicted_ids)
-        for depth, logits in logits_by_depth(
-            translator.model, translation.source_ids, translation.read_ids, interventions
-        )
+        for depth, logits in logits_by_depth(translator.pass_over(translation))
     }
     return LogitLens(
         translation,
@@ -126,25 +121,15 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
 
 
 @torch.inference_mode()
-def logits_by_depth(
-    model: Transformer,
-    source_ids: Sequence[int],
-    read_ids: Sequence[int],
-    interventions: Interventions | None = None,
-) -> Iterator[tuple[Depth, Tensor]]:
+def logits_by_depth(pair: PairPass) -> Iterator[tuple[Depth, Tensor]]:
     """The logits [T, V] at each depth, a few depths at a time: together they could take gigabytes.
-
-    Args:
-        model: in evaluation mode.
-        source_ids, read_ids: S and T ids, without padding.
-        interventions: for one sentence.
 
     Raises:
         NonFiniteError: logits are not finite.
     """
-    layers = range(len(model.decoder_layers))
+    model, layers = pair.model, range(len(pair.model.decoder_layers))
     depths = [Depth(), *(Depth(layer, sublayer) for layer in layers for sublayer in SUBLAYERS["decoder"])]
-    found = trace_sites(model, source_ids, read_ids, [*(depth.site for depth in depths), "logits"], interventions)
+    found = trace_sites(pair, [*(depth.site for depth in depths), "logits"])
     per_product = max(1, _MAX_LOGITS // found["logits"].numel())
     for first in range(0, len(depths) - 1, per_product):
         group = depths[first : min(first + per_product, len(depths) - 1)]

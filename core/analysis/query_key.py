@@ -17,7 +17,6 @@ from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import is_finite
-from augenmerk.core.translation.compilation import interventions_of
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 
@@ -51,7 +50,7 @@ def query_key_parts(
     """
     model, experiment = translator.model, translation.experiment
     _require_row(model.config, translation, head, query)
-    streams = residual_streams(model, translation.source_ids, translation.read_ids, interventions_of(model, experiment))
+    streams = residual_streams(translator.pass_over(translation))
     own, depth = streams.decoder, 3 * head.layer + (head.kind == "cross")
     if head.kind == "encoder":
         own, depth = streams.encoder, 2 * head.layer
@@ -63,7 +62,7 @@ def query_key_parts(
     module, width = attention.module, attention.module.head_width
     rows = slice(head.head * width, (head.head + 1) * width)
     scale = math.sqrt(width)
-    if attention.changes is not None and attention.changes.temperatures is not None:
+    if attention.changes.temperatures is not None:
         scale *= float(attention.changes.temperatures[0, head.head])
     with torch.inference_mode():
         weights, biases = (each.double().chunk(3) for each in (module.in_proj_weight, module.in_proj_bias))

@@ -6,7 +6,7 @@ norms to every component that wrote to the stream, and its dot product with the 
 component's part. This gives all parts in one walk from the last sublayer to the embedding.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,9 +16,8 @@ from torch import Tensor, nn
 from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, trace_sublayers, transposed_norm
 from augenmerk.core.analysis.parts import Component, Origin
 from augenmerk.core.model.heads import Head, Network, Side
-from augenmerk.core.model.interventions import NO_CHANGES, Interventions
 from augenmerk.core.model.layers import TokenAndPosition
-from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.model.sites import PairPass
 
 ALL = slice(None)
 
@@ -120,24 +119,9 @@ class ResidualStreams:
     logits: Tensor
 
 
-def residual_streams(
-    model: Transformer,
-    source_ids: Sequence[int],
-    read_ids: Sequence[int],
-    interventions: Interventions | None = None,
-) -> ResidualStreams:
-    """The residual streams of one pass over a pair of ids.
-
-    Args:
-        model: in evaluation mode.
-        source_ids, read_ids: S and T ids, without padding.
-        interventions: for one sentence.
-
-    Raises:
-        NonFiniteError: the model's states are not finite.
-    """
-    found: list[SublayerPass] = []
-    logits = trace_sublayers(model, source_ids, read_ids, found.append, interventions)[2]
+def residual_streams(pair: PairPass) -> ResidualStreams:
+    """The residual streams of one pass. Raises `NonFiniteError` if the model's states are not finite."""
+    model, (found, _, _, logits) = pair.model, trace_sublayers(pair)
     num_encoder = 2 * len(model.encoder_layers)
     return ResidualStreams(
         ResidualStream("encoder", tuple(found[:num_encoder]), model.source_embedding, model.encoder_norm),
@@ -170,7 +154,7 @@ def memory_directions(attention: AttentionPass, direction: Tensor, row: int) -> 
     Returns:
         The directions [H, M, D], and the summands [H, M] that come from the bias of the values.
     """
-    module, changes = attention.module, attention.changes or NO_CHANGES
+    module, changes = attention.module, attention.changes
     unmixed = torch.einsum("d,dhk->hk", direction, _mixing(attention))
     weights = changes.scaled(attention.maps)[0, :, row].double()
     projection, bias = (each.double().chunk(3)[2] for each in (module.in_proj_weight, module.in_proj_bias))

@@ -21,15 +21,13 @@ from torch.nn.modules import module as of_all_modules
 
 from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges, Interventions
+from augenmerk.core.model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions
 from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition, scaled
 from augenmerk.core.model.transformer import (
     DecoderState,
     Encoding,
     ModelOutput,
     Transformer,
-    decoder_changes,
-    encoder_changes,
 )
 
 PLAIN_VARIABLE = "AUGENMERK_PLAIN"
@@ -64,13 +62,13 @@ class CompiledTransformer:
         self.guessing = Decoder(model, RoundedProduct) if has_rounded_products() else None
 
     def encode(
-        self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None
+        self, source: Tensor, *, need_maps: bool = False, interventions: Interventions = NO_INTERVENTIONS
     ) -> Encoding:
         """See `Transformer.encode`."""
         mask = self.model.source_mask(source)
         states, maps, is_padded = self._embed_source(source, 0), [], not bool(mask.all())
         for index, layer in enumerate(self._encoder_layers):
-            changes, factor = encoder_changes(interventions, index)
+            changes, factor = interventions.of("encoder", index), interventions.factor_of("encoder", index)
             states, layer_maps = layer.read(states, mask if is_padded else None, changes, factor, need_maps)
             maps.append(layer_maps)
         return Encoding(
@@ -148,7 +146,7 @@ class CachedState:
     layers: list[LayerCache]
     source_mask: Tensor | None
     encoder_maps: Tensor | None
-    interventions: Interventions | None
+    interventions: Interventions
     step: int = 0
 
     @property
@@ -185,8 +183,7 @@ class CachedState:
             self.source_mask = self.source_mask[rows]
         if self.encoder_maps is not None:
             self.encoder_maps = self.encoder_maps[rows]
-        if self.interventions is not None:
-            self.interventions = self.interventions.select(rows)
+        self.interventions = self.interventions.select(rows)
 
     def reorder(self, rows: Tensor) -> None:
         """Like `select`, where each row takes the place of one with the same source."""
@@ -242,7 +239,7 @@ class _EncoderLayer:
         self,
         states: Tensor,
         mask: Tensor | None,
-        changes: AttentionChanges | None,
+        changes: AttentionChanges,
         factor: Tensor | None,
         need_maps: bool,
     ) -> tuple[Tensor, Tensor | None]:
@@ -260,17 +257,18 @@ class _DecoderLayer:
     def read(
         self, states: Tensor, cache: LayerCache, index: int, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        self_changes, cross_changes, factor = decoder_changes(state.interventions, index)
-        first, length = state.step, states.size(1)
+        changes, first, length = state.interventions, state.step, states.size(1)
         parts = self._own.project(states)  # [3, B, H, T, K]
         cache.past.narrow(3, first, length).copy_(parts[1:])
         keys, values = cache.past.narrow(3, 0, first + length).unbind()
-        states, self_maps = self._own.attend(states, parts[0], keys, values, mask, self_changes, need_maps, first)
+        states, self_maps = self._own.attend(
+            states, parts[0], keys, values, mask, changes.of("decoder", index), need_maps, first
+        )
         (queries,), (keys, values) = self._cross.project(states), cache.memory
         states, cross_maps = self._cross.attend(
-            states, queries, keys, values, state.source_mask, cross_changes, need_maps, first
+            states, queries, keys, values, state.source_mask, changes.of("cross", index), need_maps, first
         )
-        return self._feed_forward.add_to(states, factor), self_maps, cross_maps
+        return self._feed_forward.add_to(states, changes.factor_of("decoder", index)), self_maps, cross_maps
 
 
 class _Attention:
@@ -298,12 +296,11 @@ class _Attention:
         keys: Tensor,
         values: Tensor,
         mask: Tensor | None,
-        changes: AttentionChanges | None,
+        changes: AttentionChanges,
         need_maps: bool,
         first_query: int = 0,
     ) -> tuple[Tensor, Tensor | None]:
         """The residual stream [B, T, D] after this module, and the maps if requested."""
-        changes = changes or NO_CHANGES
         queries, maps = changes.tempered(queries), None
         is_step_of_many = len(queries) > 1 and queries.size(2) == 1  # for which PyTorch's one kernel takes longer
         if need_maps or changes.rows is not None or is_step_of_many:

@@ -44,7 +44,7 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None,
         *,
         need_maps: bool = False,
-        changes: AttentionChanges | None = None,
+        changes: AttentionChanges = NO_CHANGES,
     ) -> tuple[Tensor, Tensor | None]:
         """Attends from `states` to `memory`, or to `states` themselves if there is none.
 
@@ -58,7 +58,6 @@ class MultiHeadAttention(nn.Module):
         Returns:
             The mixed values, [B, Q, D], and the maps, [B, H, Q, M], or None if they were not requested.
         """
-        changes = changes or NO_CHANGES
         width = states.size(-1)
         if memory is None:
             queries, keys, values = self.project(states, 0, 3 * width)  # each [B, H, Q, K]

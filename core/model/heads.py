@@ -1,6 +1,7 @@
-"""Names of attention heads and feed-forward networks. No torch here: a window names them before torch is imported."""
+"""Names of heads and feed-forward networks, and changes to them. No torch: a window names them early."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from augenmerk.core.config import ModelConfig
@@ -115,6 +116,29 @@ class Network:
     def short_name(self) -> str:
         """“feed-forward decoder 3”."""
         return phrase("change_network", side=self.side, layer=self.layer + 1)
+
+
+@dataclass(frozen=True)
+class SentenceChanges:
+    """The changes to one sentence of a batch.
+
+    Attributes:
+        factors: multipliers of the outputs of heads and feed-forward networks.
+        rows: weights that replace the softmax's, by head and query position; one for each key that the query sees. Rows
+            beyond the last position change nothing.
+        temperatures: divisors of the heads' scores before the softmax.
+        lifts_mask: whether the decoder's self-attention sees later target tokens too.
+    """
+
+    factors: Mapping[Head | Network, float] = field(default_factory=dict)
+    rows: Mapping[tuple[Head, int], Sequence[float]] = field(default_factory=dict)
+    temperatures: Mapping[Head, float] = field(default_factory=dict)
+    lifts_mask: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is changed."""
+        return not (self.factors or self.rows or self.temperatures or self.lifts_mask)
 
 
 def heads_of(config: ModelConfig) -> tuple[Head, ...]:

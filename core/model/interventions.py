@@ -7,35 +7,12 @@ Translation", and many after them). The output of a feed-forward network can be 
 to the residual stream. Shape legend: `core.model`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from augenmerk.core.model.heads import AttentionKind, Head, Network, Side
-
-
-@dataclass(frozen=True)
-class SentenceChanges:
-    """The changes to one sentence of a batch.
-
-    Attributes:
-        factors: multipliers of the outputs of heads and feed-forward networks.
-        rows: weights that replace the softmax's, by head and query position; one for each key that the query sees. Rows
-            beyond the last position change nothing.
-        temperatures: divisors of the heads' scores before the softmax.
-        lifts_mask: whether the decoder's self-attention sees later target tokens too.
-    """
-
-    factors: Mapping[Head | Network, float] = field(default_factory=dict)
-    rows: Mapping[tuple[Head, int], Sequence[float]] = field(default_factory=dict)
-    temperatures: Mapping[Head, float] = field(default_factory=dict)
-    lifts_mask: bool = False
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is changed."""
-        return not (self.factors or self.rows or self.temperatures or self.lifts_mask)
+from augenmerk.core.model.heads import AttentionKind, Network, Side
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +40,8 @@ class AttentionChanges:
         temperatures: [B, H], divisors of the heads' attention scores; None for 1.
     """
 
-    scale: Tensor | None
-    rows: tuple[tuple[RowOverride, ...], ...] | None
+    scale: Tensor | None = None
+    rows: tuple[tuple[RowOverride, ...], ...] | None = None
     temperatures: Tensor | None = None
 
     def select(self, batch: Tensor) -> "AttentionChanges":
@@ -98,7 +75,7 @@ class AttentionChanges:
         return outputs if self.scale is None else outputs * self.scale[:, :, None, None]
 
 
-NO_CHANGES = AttentionChanges(None, None)
+NO_CHANGES = AttentionChanges()
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +88,13 @@ class Interventions:
         lifts_mask: [B], True where the decoder also sees later target tokens; None if it never does.
     """
 
-    changes: Mapping[tuple[AttentionKind, int], AttentionChanges]
+    changes: Mapping[tuple[AttentionKind, int], AttentionChanges] = field(default_factory=dict)
     factors: Mapping[Network, Tensor] = field(default_factory=dict)
     lifts_mask: Tensor | None = None
 
-    def of(self, kind: AttentionKind, layer: int) -> AttentionChanges | None:
+    def of(self, kind: AttentionKind, layer: int) -> AttentionChanges:
         """The changes in one attention module."""
-        return self.changes.get((kind, layer))
+        return self.changes.get((kind, layer), NO_CHANGES)
 
     def factor_of(self, side: Side, layer: int) -> Tensor | None:
         """The factor of one feed-forward network, [B, 1, 1]."""
@@ -130,3 +107,6 @@ class Interventions:
             {network: factor[batch] for network, factor in self.factors.items()},
             None if self.lifts_mask is None else self.lifts_mask[batch],
         )
+
+
+NO_INTERVENTIONS = Interventions()

@@ -14,7 +14,7 @@ from torch.nn import functional
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.config.groups import Activation
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.interventions import AttentionChanges
+from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:
@@ -158,7 +158,7 @@ class EncoderLayer(nn.Module):
         source_mask: Tensor | None,
         *,
         need_maps: bool = False,
-        changes: AttentionChanges | None = None,
+        changes: AttentionChanges = NO_CHANGES,
         factor: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested; `factor` scales the feed-forward network."""
@@ -190,8 +190,8 @@ class DecoderLayer(nn.Module):
         source_mask: Tensor | None,
         *,
         need_maps: bool = False,
-        self_changes: AttentionChanges | None = None,
-        cross_changes: AttentionChanges | None = None,
+        self_changes: AttentionChanges = NO_CHANGES,
+        cross_changes: AttentionChanges = NO_CHANGES,
         factor: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if requested.

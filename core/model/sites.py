@@ -7,6 +7,7 @@ computes that module step by step. The user's own hooks take effect.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -16,7 +17,7 @@ from torch.utils.hooks import RemovableHandle
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import SIDES, Side
-from augenmerk.core.model.interventions import NO_CHANGES, Interventions
+from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.layers import Residual
 from augenmerk.core.model.transformer import Transformer, require_finite
 
@@ -42,47 +43,53 @@ def sites_of(model: Transformer) -> tuple[str, ...]:
     return tuple(_places(model))
 
 
-def trace_sites(
-    model: Transformer,
-    source_ids: Sequence[int],
-    read_ids: Sequence[int],
-    sites: Iterable[str],
-    interventions: Interventions | None = None,
-) -> dict[str, Tensor]:
-    """The values at these sites in one pass over a pair, each with a leading dimension of 1, the batch.
+@dataclass(frozen=True, eq=False)
+class PairPass:
+    """One pass of a model over a sentence pair, by teacher forcing. Not thread-safe with other uses of the model.
+
+    Attributes:
+        model: in evaluation mode.
+        source_ids: S ids, without padding.
+        read_ids: the T ids that the decoder reads, the start token first.
+        interventions: for one sentence.
+    """
+
+    model: Transformer
+    source_ids: Sequence[int]
+    read_ids: Sequence[int]
+    interventions: Interventions = NO_INTERVENTIONS
+
+
+def trace_sites(pair: PairPass, sites: Iterable[str]) -> dict[str, Tensor]:
+    """The values at these sites, names from `sites_of`, each with a leading dimension of 1, the batch.
 
     Gradients are recorded unless the caller has disabled them.
-
-    Args:
-        model: in evaluation mode.
-        source_ids, read_ids: S and T ids, without padding.
-        sites: names from `sites_of`.
-        interventions: for one sentence.
 
     Raises:
         AnalysisError: the model has no such site.
         NonFiniteError: the logits are not finite.
     """
-    wanted, places, found = tuple(sites), _places(model), dict[str, Tensor]()
+    model, wanted, found = pair.model, tuple(sites), dict[str, Tensor]()
+    places = _places(model)
     check_sites(model, wanted)
     steps = [places[site][0] for site in wanted if places[site][1] is None]
     stepwise: dict[nn.Module, dict[str, str]] = {module: {} for module in steps}
     with ExitStack() as hooks:
         for site in wanted:
-            value, (module, read) = site.rpartition(".")[2], places[site]
+            value, (module, pick) = site.rpartition(".")[2], places[site]
             if module in stepwise and value in (*STEPS, "weight"):
                 stepwise[module][value] = site
-            elif read is not None:
-                hooks.callback(_keep(module, read, site, found).remove)
+            elif pick is not None:
+                hooks.callback(_keep(module, pick, site, found).remove)
         for module, names in stepwise.items():
             for handle in _attend_stepwise(module, names, found):
                 hooks.callback(handle.remove)
         device = model.output.weight.device
-        source, read_tokens = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
+        source, read = (torch.tensor([ids], device=device) for ids in (pair.source_ids, pair.read_ids))
         need_maps = any(site.endswith(".weight") for site in wanted)
-        encoding = model.encode(source, need_maps=need_maps, interventions=interventions)
-        logits = model.decode(encoding, read_tokens, need_maps=need_maps).logits
-    require_finite(model, encoding, read_tokens, logits)
+        encoding = model.encode(source, need_maps=need_maps, interventions=pair.interventions)
+        logits = model.decode(encoding, read, need_maps=need_maps).logits
+    require_finite(model, encoding, read, logits)
     return {site: found[site] for site in wanted}
 
 
@@ -180,7 +187,7 @@ def _attend_stepwise(
         return value
 
     def attend(_module: nn.Module, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-        (states, memory, mask), changes = inputs, options["changes"] or NO_CHANGES
+        (states, memory, mask), changes = inputs, options["changes"]
         width = states.size(-1)
         (queries,) = module.project(states, 0, width)
         keys, values = module.project(states if memory is None else memory, width, 3 * width)

@@ -19,8 +19,8 @@ from torch.overrides import TorchFunctionMode
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import AttentionKind, Head, Network, heads_of, networks_of
-from augenmerk.core.model.interventions import AttentionChanges, Interventions, RowOverride, SentenceChanges
+from augenmerk.core.model.heads import AttentionKind, Head, Network, SentenceChanges, heads_of, networks_of
+from augenmerk.core.model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, RowOverride
 from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, TokenAndPosition, make_norm
 
 
@@ -56,7 +56,7 @@ class Encoding:
     states: Tensor
     mask: Tensor | None
     maps: Tensor | None = None
-    interventions: Interventions | None = None
+    interventions: Interventions = NO_INTERVENTIONS
 
     def select(self, batch: Tensor) -> "Encoding":
         """Keeps (or repeats, or reorders) the sentences with these indices [B']."""
@@ -65,10 +65,10 @@ class Encoding:
             self.states[batch],
             None if self.mask is None else self.mask[batch],
             None if self.maps is None else self.maps[batch],
-            None if self.interventions is None else self.interventions.select(batch),
+            self.interventions.select(batch),
         )
 
-    def with_interventions(self, interventions: Interventions | None) -> "Encoding":
+    def with_interventions(self, interventions: Interventions) -> "Encoding":
         """The same sources with other changes in the decoder."""
         return replace(self, interventions=interventions)
 
@@ -184,7 +184,7 @@ class Transformer(nn.Module):
         """[B, 1, 1, S], True at real tokens of the ids [B, S]."""
         return (source != self.padding_id)[:, None, None, :]
 
-    def target_mask(self, target: Tensor, interventions: Interventions | None = None) -> Tensor:
+    def target_mask(self, target: Tensor, interventions: Interventions = NO_INTERVENTIONS) -> Tensor:
         """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at itself and before.
 
         Padding is at the right, where no real token looks; in Marian's models its id also begins every target. If
@@ -192,21 +192,21 @@ class Transformer(nn.Module):
         """
         length = target.size(1)
         causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
-        if interventions is None or interventions.lifts_mask is None:
+        if interventions.lifts_mask is None:
             return causal
         is_real = target != self.padding_id
         is_real[:, 0] = True
         return causal | (interventions.lifts_mask[:, None, None, None] & is_real[:, None, None, :])
 
     def encode(
-        self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None
+        self, source: Tensor, *, need_maps: bool = False, interventions: Interventions = NO_INTERVENTIONS
     ) -> Encoding:
         """The encoding of the ids [B, S]; the decoder runs under the same interventions."""
         mask = self.source_mask(source)
         states = self.source_embedding(source)  # [B, S, D]
         maps = []
         for index, layer in enumerate(self.encoder_layers):
-            changes, factor = encoder_changes(interventions, index)
+            changes, factor = interventions.of("encoder", index), interventions.factor_of("encoder", index)
             states, layer_maps = layer(states, mask, need_maps=need_maps, changes=changes, factor=factor)
             maps.append(layer_maps)
         stacked = torch.stack(maps, dim=1) if need_maps else None  # [B, L, H, S, S]
@@ -218,7 +218,7 @@ class Transformer(nn.Module):
         target: Tensor,
         *,
         need_maps: bool = False,
-        interventions: Interventions | None = None,
+        interventions: Interventions = NO_INTERVENTIONS,
     ) -> ModelOutput:
         """Teacher forcing: logits for the token after each of the ids [B, T].
 
@@ -252,20 +252,20 @@ class Transformer(nn.Module):
     def _run_decoder(
         self, target: Tensor, encoding: Encoding, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        target_mask = self.target_mask(target, encoding.interventions)
+        interventions = encoding.interventions
+        target_mask = self.target_mask(target, interventions)
         states = self.target_embedding(target)  # [B, T, D]
         self_maps, cross_maps = [], []
         for index, layer in enumerate(self.decoder_layers):
-            self_changes, cross_changes, factor = decoder_changes(encoding.interventions, index)
             states, layer_self, layer_cross = layer(
                 states,
                 encoding.states,
                 target_mask,
                 encoding.mask,
                 need_maps=need_maps,
-                self_changes=self_changes,
-                cross_changes=cross_changes,
-                factor=factor,
+                self_changes=interventions.of("decoder", index),
+                cross_changes=interventions.of("cross", index),
+                factor=interventions.factor_of("decoder", index),
             )
             self_maps.append(layer_self)
             cross_maps.append(layer_cross)
@@ -275,34 +275,14 @@ class Transformer(nn.Module):
         return states, torch.stack(self_maps, dim=1), torch.stack(cross_maps, dim=1)  # [B, L, H, T, T or S]
 
 
-def encoder_changes(interventions: Interventions | None, layer: int) -> tuple[AttentionChanges | None, Tensor | None]:
-    """The changes in the self-attention of an encoder layer, and the factor of its feed-forward network."""
-    if interventions is None:
-        return None, None
-    return interventions.of("encoder", layer), interventions.factor_of("encoder", layer)
-
-
-def decoder_changes(
-    interventions: Interventions | None, layer: int
-) -> tuple[AttentionChanges | None, AttentionChanges | None, Tensor | None]:
-    """The changes in self-attention and cross-attention of a decoder layer, and the factor of its network."""
-    if interventions is None:
-        return None, None, None
-    return (
-        interventions.of("decoder", layer),
-        interventions.of("cross", layer),
-        interventions.factor_of("decoder", layer),
-    )
-
-
-def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions | None:
-    """The changes to B sentences as tensors for the passes of the model; None if nothing is changed.
+def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions:
+    """The changes to B sentences as tensors for the passes of the model.
 
     Raises:
         AnalysisError: the model has no such head or network.
     """
     if all(sentence.is_empty for sentence in sentences):
-        return None
+        return NO_INTERVENTIONS
     modules = attentions_of(model)
     touched: dict[tuple[AttentionKind, int], None] = {}
     networks: dict[Network, None] = {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ExperimentError
-from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.interventions import Interventions
 from augenmerk.core.model.transformer import Transformer, compile_interventions
 from augenmerk.core.text.codec import CONTINUATION, CodecPair, TextCodec
 from augenmerk.core.text.phrases import phrase
@@ -20,7 +20,6 @@ from augenmerk.core.translation.experiment import (
     General,
     GivenTarget,
     Intervention,
-    factors_of,
     writable,
 )
 from augenmerk.core.translation.typed_text import EncodedSource, EncodedTarget, edit_source, encode_target
@@ -34,7 +33,6 @@ class CompiledExperiment:
         experiment: as requested.
         source: ready for the encoder, words removed and replaced.
         given: the target to be read; None if the model chooses one.
-        changes: of heads and feed-forward networks.
         forced: ids by decoding step.
         max_steps: the largest number of tokens to choose.
     """
@@ -42,7 +40,6 @@ class CompiledExperiment:
     experiment: Experiment
     source: EncodedSource
     given: EncodedTarget | None
-    changes: SentenceChanges
     forced: ForcedIds
     max_steps: int
 
@@ -75,15 +72,18 @@ def compile_experiment(
         ExperimentError: an intervention does not fit the sentence or the vocabularies.
     """
     source = edit_source(typed, experiment.source_edits, codecs.source, run_config)
-    output = experiment.output
+    needed, output = len(source.ids), experiment.output
+    for each in experiment.attention_rows:
+        if each.head.kind != "decoder" and len(each.weights) != needed:
+            values = {"row": each.row + 1, "head": each.head, "count": len(each.weights), "needed": needed}
+            raise ExperimentError(phrase("row_misfit", **values))
     given = encode_target(output.text, codecs.target, run_config) if isinstance(output, GivenTarget) else None
     return CompiledExperiment(
         experiment=experiment,
         source=source,
         given=given,
-        changes=_checked(sentence_changes(experiment), len(source.ids)),
         forced=forced_ids(experiment, codecs.target, rules),
-        max_steps=max_steps(len(source.ids), run_config, rules),
+        max_steps=max_steps(needed, run_config, rules),
     )
 
 
@@ -108,36 +108,9 @@ def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -
     return min(run_config.model.max_positions, limit)
 
 
-def sentence_changes(experiment: Experiment) -> SentenceChanges:
-    """The changes of an experiment in the model's passes over its sentence."""
-    return SentenceChanges(
-        factors_of(experiment.scalings),
-        {(row.head, row.row): row.weights for row in experiment.attention_rows},
-        {each.head: each.temperature for each in experiment.temperatures},
-        experiment.lifts_mask,
-    )
-
-
-def interventions_of(model: Transformer, experiment: Experiment) -> Interventions | None:
-    """The same changes in the form for a model's passes over this one sentence; None if nothing is changed.
-
-    Raises:
-        AnalysisError: the model has no such head or network.
-    """
-    return compile_interventions(model, [sentence_changes(experiment)])
-
-
-def compile_general(model: Transformer, changes: Sequence[General], num_sentences: int) -> Interventions | None:
-    """The same changes to each of `num_sentences`. Raises `AnalysisError` as `interventions_of`."""
-    of_each = sentence_changes(Experiment("", interventions=tuple(changes)))
-    return compile_interventions(model, [of_each] * num_sentences)
-
-
-def _checked(changes: SentenceChanges, num_source: int) -> SentenceChanges:
-    for (head, row), weights in changes.rows.items():
-        if head.kind != "decoder" and len(weights) != num_source:
-            raise ExperimentError(phrase("row_misfit", row=row + 1, head=head, count=len(weights), needed=num_source))
-    return changes
+def compile_general(model: Transformer, changes: Sequence[General], num_sentences: int) -> Interventions:
+    """The same changes to each of `num_sentences`. Raises `AnalysisError` as `compile_interventions`."""
+    return compile_interventions(model, [Experiment("", interventions=tuple(changes)).changes] * num_sentences)
 
 
 def _id_of(forced: ForcedToken, codec: TextCodec, rules: DecodingRules) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar, get_args
 
 from augenmerk.core.errors import ConfigError, ExperimentError
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, SentenceChanges
 from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.subwords import WORD_MARK
 
@@ -453,6 +453,16 @@ class Experiment:
     def networks_off(self) -> frozenset[Network]:
         """The feed-forward networks that are switched off."""
         return frozenset(each.network for each in self._of_type(FeedForwardScaled) if each.factor == 0)
+
+    @property
+    def changes(self) -> SentenceChanges:
+        """The changes in the model's passes over the sentence."""
+        return SentenceChanges(
+            factors_of(self.scalings),
+            {(row.head, row.row): row.weights for row in self.attention_rows},
+            {each.head: each.temperature for each in self.temperatures},
+            self.lifts_mask,
+        )
 
     def _of_type(self, wanted: type[KindOfIntervention]) -> tuple[KindOfIntervention, ...]:
         return tuple(each for each in self.interventions if isinstance(each, wanted))

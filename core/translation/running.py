@@ -137,7 +137,7 @@ class Runner:
         """
         plain = plain_form(model)
         device = plain.output.weight.device
-        interventions = compile_interventions(plain, [compiled.changes for compiled in batch])
+        interventions = compile_interventions(plain, [compiled.experiment.changes for compiled in batch])
         keys = [_encoder_key(compiled) for compiled in batch]
         is_kept = len(batch) == 1 and not keys[0][1] and isinstance(model, CompiledTransformer)
         if is_kept and self._kept is not None and self._kept[:2] == (model, keys[0]):
@@ -147,7 +147,7 @@ class Runner:
         first_of = {key: place for place, key in reversed(list(enumerate(keys)))}
         different = sorted(first_of.values())
         ids = pad([batch[place].source.ids for place in different], plain.padding_id).to(device)
-        of_different = compile_interventions(plain, [batch[place].changes for place in different])
+        of_different = compile_interventions(plain, [batch[place].experiment.changes for place in different])
         encoding = model.encode(ids, need_maps=need_maps, interventions=of_different)
         if is_kept:
             self._kept = model, keys[0], encoding

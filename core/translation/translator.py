@@ -15,7 +15,7 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import Compiler, Model
-from augenmerk.core.model.sites import check_sites, sites_of, trace_sites
+from augenmerk.core.model.sites import PairPass, check_sites, sites_of, trace_sites
 from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.resources import bundled_model_path
@@ -23,9 +23,7 @@ from augenmerk.core.translation.compilation import (
     CompiledExperiment,
     compile_experiment,
     forced_ids,
-    interventions_of,
     max_steps,
-    sentence_changes,
 )
 from augenmerk.core.translation.decoding import DecodingRules, batches_by_length
 from augenmerk.core.translation.experiment import (
@@ -239,7 +237,7 @@ class Translator:
         """
         typed = self._encoded(experiment.source_text)
         compiled = compile_experiment(experiment, typed, self.checkpoint.codecs, self.run_config, self.rules)
-        compile_interventions(self.model, [compiled.changes])  # knows heads and networks
+        compile_interventions(self.model, [compiled.experiment.changes])  # knows heads and networks
         return compiled
 
     def check(self, experiment: Experiment) -> None:
@@ -249,7 +247,7 @@ class Translator:
             ExperimentError: a forced token can never be chosen.
             AnalysisError: the model has no such head or network.
         """
-        compile_interventions(self.model, [sentence_changes(experiment)])
+        compile_interventions(self.model, [experiment.changes])
         forced_ids(experiment, self.checkpoint.codecs.target, self.rules)
 
     def translate(
@@ -338,8 +336,18 @@ class Translator:
         names = (sites,) if isinstance(sites, str) else tuple(sites)
         check_sites(self.model, names)
         translation = experiment if isinstance(experiment, Translation) else self.run(experiment)
-        interventions = interventions_of(self.model, translation.experiment)
-        return trace_sites(self.model, translation.source_ids, translation.read_ids, names, interventions)
+        return trace_sites(self.pass_over(translation), names)
+
+    def pass_over(self, translation: Translation) -> PairPass:
+        """A pass of the plain model over a translation under its experiment, for analyses.
+
+        The translation may come from another model with the same vocabularies; it is then read by teacher forcing.
+
+        Raises:
+            AnalysisError: the experiment changes a head or network that this model lacks.
+        """
+        interventions = compile_interventions(self.model, [translation.experiment.changes])
+        return PairPass(self.model, translation.source_ids, translation.read_ids, interventions)
 
     def translate_corpus(
         self,

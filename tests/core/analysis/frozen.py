@@ -12,8 +12,7 @@ from augenmerk.core.analysis.parts import Component, Origin
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import AttentionKind, Head, Network, Side
 from augenmerk.core.model.layers import AnnotatedLayerNorm, FeedForward
-from augenmerk.core.model.transformer import Transformer, attentions_of
-from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
 from augenmerk.core.translation.experiment import Experiment
 
 
@@ -25,7 +24,7 @@ class FrozenModel:
     ) -> None:
         self.model = copy.deepcopy(model).double()
         self.pair = torch.tensor([source]), torch.tensor([read])
-        changes = None if experiment is None else interventions_of(self.model, experiment)
+        changes = compile_interventions(self.model, [] if experiment is None else [experiment.changes])
         self.options = {"need_maps": True, "interventions": changes}
         self.inputs: dict[nn.Module, Tensor] = {}
         self.outputs: dict[nn.Module, Any] = {}

@@ -11,8 +11,9 @@ import torch
 from augenmerk.core.analysis.alti import BlockParts, contributions_of, trace_blocks
 from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_warnings
-from augenmerk.core.model.heads import AttentionKind, Head
-from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.heads import AttentionKind, Head, SentenceChanges
+from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
+from augenmerk.core.model.sites import PairPass
 from augenmerk.core.model.transformer import Transformer, all_heads, compile_interventions
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget
@@ -47,8 +48,8 @@ def parts_themselves(_kind: AttentionKind, parts: BlockParts) -> BlockParts:
     return parts
 
 
-def blocks_of(model: Transformer, interventions: Interventions | None = None) -> dict[str, list[BlockParts]]:
-    traced = trace_blocks(model, SOURCE, READ, parts_themselves, interventions)
+def blocks_of(model: Transformer, interventions: Interventions = NO_INTERVENTIONS) -> dict[str, list[BlockParts]]:
+    traced = trace_blocks(PairPass(model, SOURCE, READ, interventions), parts_themselves)
     return {"encoder": traced.encoder, "decoder": traced.decoder, "cross": traced.cross}
 
 
@@ -58,13 +59,13 @@ def test_the_pass_is_that_of_the_model(config) -> None:
     model = make_model(config)
     for changes in CHANGES:
         interventions = compile_interventions(model, [changes])
-        traced = trace_blocks(model, SOURCE, READ, parts_themselves, interventions)
+        traced = trace_blocks(PairPass(model, SOURCE, READ, interventions), parts_themselves)
         with torch.inference_mode():
             encoding = model.encode(torch.tensor([SOURCE]), interventions=interventions)
             logits = model.decode(encoding, torch.tensor([READ])).logits[0]
             torch.testing.assert_close(traced.encoded, encoding.states[0], rtol=0, atol=1e-5)
             torch.testing.assert_close(model.output(traced.hidden), logits, rtol=0, atol=1e-5)
-    traced = trace_blocks(model, SOURCE, READ, parts_themselves)
+    traced = trace_blocks(PairPass(model, SOURCE, READ), parts_themselves)
     with torch.inference_mode():
         hidden = model.hidden_states(torch.tensor([SOURCE]), torch.tensor([READ]))[0]
     torch.testing.assert_close(traced.hidden, hidden, rtol=0, atol=1e-5)
@@ -90,7 +91,7 @@ def test_each_part_follows_the_formula_one_vector_at_a_time(config, kind: str) -
     attention = layer.cross_attention if kind == "cross" else layer.self_attention
     residual = getattr(layer, {"encoder": "attention", "decoder": "self", "cross": "cross"}[kind] + "_residual")
     block = blocks_of(model)[kind][layer_number]
-    weights = trace_pair(model, SOURCE, READ).of_kind(kind).weights[layer_number].astype(np.float64)
+    weights = trace_pair(PairPass(model, SOURCE, READ)).of_kind(kind).weights[layer_number].astype(np.float64)
     caught: list = []
     norm_inputs: list = []
     hooks = [
@@ -179,7 +180,7 @@ def of_ids(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> Contributions
         source_ids, read_ids, experiment = SOURCE, READ, Experiment("")
 
     class Holder:
-        pass
+        pass_over = Translator.pass_over
 
     holder = Holder()
     holder.model = model  # type: ignore[attr-defined]

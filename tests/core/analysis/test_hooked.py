@@ -9,6 +9,7 @@ from augenmerk.core.analysis.alti import trace_blocks
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.residual import residual_streams
+from augenmerk.core.model.sites import PairPass
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
@@ -34,14 +35,16 @@ def test_parts_are_those_of_the_pass_with_hooks_on_whole_layers(config) -> None:
         encoded = model.encode(torch.tensor([SOURCE])).states[0]
         logits = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
     keep.remove()
-    blocks = trace_blocks(model, SOURCE, READ, lambda kind, block: block.output)
-    streams = residual_streams(model, SOURCE, READ)
+    blocks = trace_blocks(PairPass(model, SOURCE, READ), lambda kind, block: block.output)
+    streams = residual_streams(PairPass(model, SOURCE, READ))
     torch.testing.assert_close(blocks.encoded, encoded, rtol=0, atol=1e-5)
     torch.testing.assert_close(blocks.hidden, caught[0][0], rtol=0, atol=1e-5)
     torch.testing.assert_close(streams.logits, logits, rtol=0, atol=1e-5)
     for handle in handles:
         handle.remove()
-    assert not torch.allclose(trace_blocks(model, SOURCE, READ, lambda kind, block: 0).hidden, caught[0][0], atol=1e-3)
+    assert not torch.allclose(
+        trace_blocks(PairPass(model, SOURCE, READ), lambda kind, block: 0).hidden, caught[0][0], atol=1e-3
+    )
 
 
 def test_traces_and_the_lens_agree_with_the_translation(word_translator: Translator) -> None:

@@ -6,9 +6,9 @@ import torch
 from torch.utils.hooks import RemovableHandle
 
 from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens, logits_by_depth
-from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges
-from augenmerk.core.model.sites import SUBLAYERS
+from augenmerk.core.model.heads import Head, SentenceChanges
+from augenmerk.core.model.interventions import NO_INTERVENTIONS
+from augenmerk.core.model.sites import SUBLAYERS, PairPass
 from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, HeadScaled
@@ -31,8 +31,8 @@ every_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 def test_the_last_depth_has_the_logits_of_the_model(config) -> None:
     model = make_model(config)
     interventions = compile_interventions(model, [SentenceChanges({Head("cross", 1, 2): 0.0})])
-    for changes in (None, interventions):
-        found = dict(logits_by_depth(model, SOURCE, READ, changes))
+    for changes in (NO_INTERVENTIONS, interventions):
+        found = dict(logits_by_depth(PairPass(model, SOURCE, READ, changes)))
         with torch.inference_mode():
             expected = model(torch.tensor([SOURCE]), torch.tensor([READ]), interventions=changes).logits[0]
         assert len(found) == 3 * config.num_decoder_layers + 1
@@ -42,7 +42,7 @@ def test_the_last_depth_has_the_logits_of_the_model(config) -> None:
 @every_kind
 def test_an_earlier_depth_has_the_logits_of_the_model_without_the_later_sublayers(config) -> None:
     model = make_model(config)
-    found = dict(logits_by_depth(model, SOURCE, READ))
+    found = dict(logits_by_depth(PairPass(model, SOURCE, READ)))
     residuals = {
         Depth(index, sublayer): layer.get_submodule(residual)
         for index, layer in enumerate(model.decoder_layers)
@@ -62,7 +62,7 @@ def test_an_earlier_depth_has_the_logits_of_the_model_without_the_later_sublayer
 def test_a_hook_on_a_layer_changes_the_depth_at_its_end() -> None:
     model = make_model(KINDS["pre"])
     model.decoder_layers[-1].register_forward_hook(lambda module, inputs, output: (output[0] / 2, *output[1:]))
-    *_, (depth, found) = logits_by_depth(model, SOURCE, READ)
+    *_, (depth, found) = logits_by_depth(PairPass(model, SOURCE, READ))
     with torch.inference_mode():
         expected = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
     assert str(depth) == "layer 3 feed-forward"
@@ -75,7 +75,7 @@ def test_the_numbers_of_each_depth_are_those_of_its_distribution(name: str) -> N
     translation = translator.translate("3 7 2 5" if translator.run_config.is_copy_task else "ein mann steht")
     lens = logit_lens(translator, translation)
     chosen, steps = np.array(translation.predicted_ids), np.arange(len(translation.predicted_ids))
-    found = dict(logits_by_depth(translator.model, translation.source_ids, translation.read_ids))
+    found = dict(logits_by_depth(PairPass(translator.model, translation.source_ids, translation.read_ids)))
     assert lens.depths == tuple(found)
     for row, logits in enumerate(found.values()):
         exact = logits.double().numpy()

@@ -25,8 +25,8 @@ from augenmerk.core.cli import analyze
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.model.sites import PairPass
+from augenmerk.core.model.transformer import Transformer, compile_interventions
 from augenmerk.core.translation.experiment import AttentionRow, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, MapKind
 from augenmerk.core.translation.translator import Translator
@@ -43,7 +43,7 @@ def model() -> Transformer:
 
 @pytest.fixture(scope="module")
 def trace(model: Transformer) -> Trace:
-    return trace_pair(model, SOURCE, READ)
+    return trace_pair(PairPass(model, SOURCE, READ))
 
 
 def inputs_of(module: MultiHeadAttention, model: Transformer) -> np.ndarray:
@@ -82,7 +82,7 @@ def module_of(model: Transformer, kind: MapKind, layer: int) -> MultiHeadAttenti
 @pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 def test_a_trace_has_the_maps_of_the_model_and_leaves_no_hook(config) -> None:
     model = make_model(config)
-    trace = trace_pair(model, SOURCE, READ)
+    trace = trace_pair(PairPass(model, SOURCE, READ))
     with torch.no_grad():
         output = model(torch.tensor([SOURCE]), torch.tensor([READ]), need_maps=True)
     for kind in MAP_KINDS:
@@ -211,14 +211,14 @@ def test_an_unknown_measure_is_refused(trace: Trace) -> None:
 
 
 def test_a_head_that_is_off_adds_nothing(model: Transformer) -> None:
-    norms = head_norms(trace_pair(model, SOURCE, READ, scaled(model, [Head("cross", 1, 2)])).cross)
+    norms = head_norms(trace_pair(PairPass(model, SOURCE, READ, scaled(model, [Head("cross", 1, 2)]))).cross)
     assert not norms[1, 2].any()
     assert norms[1, [0, 1, 3]].min() > 0
 
 
 def test_the_norms_of_a_scaled_head_are_scaled(model: Transformer) -> None:
-    plain = head_norms(trace_pair(model, SOURCE, READ).encoder)
-    found = head_norms(trace_pair(model, SOURCE, READ, scaled(model, [Head("encoder", 0, 2)], -3.0)).encoder)
+    plain = head_norms(trace_pair(PairPass(model, SOURCE, READ)).encoder)
+    found = head_norms(trace_pair(PairPass(model, SOURCE, READ, scaled(model, [Head("encoder", 0, 2)], -3.0))).encoder)
     np.testing.assert_allclose(found[0, 2], 3 * plain[0, 2], rtol=1e-5)
     np.testing.assert_allclose(found[0, [0, 1, 3]], plain[0, [0, 1, 3]], rtol=1e-5)
     assert not np.allclose(found[1], plain[1], rtol=1e-3), "the layer above reads other states"
@@ -226,7 +226,7 @@ def test_the_norms_of_a_scaled_head_are_scaled(model: Transformer) -> None:
 
 def test_one_layer_one_head_one_token() -> None:
     small = make_model(POST.replace(num_encoder_layers=1, num_decoder_layers=1, num_heads=1))
-    trace = trace_pair(small, [5], [2])
+    trace = trace_pair(PairPass(small, [5], [2]))
     for measure, described in MEASURES.items():
         for kind in described.kinds:
             assert measure_maps(trace, measure, kind).shape == (1, 1, 1, 1)
@@ -260,7 +260,7 @@ def test_a_translation_is_traced_under_its_own_interventions(word_translator: Tr
     attention = model.decoder_layers[1].cross_attention
     hook = attention.register_forward_pre_hook(lambda _, inputs: caught.append(inputs))
     with torch.inference_mode():
-        model(source, read, interventions=interventions_of(model, experiment))
+        model(source, read, interventions=compile_interventions(model, [experiment.changes]))
     hook.remove()
     rows = slice(2 * 8, 3 * 8)
     with torch.inference_mode():

@@ -12,8 +12,9 @@ from augenmerk.core.analysis.occlusion import (
 )
 from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.model.heads import Head
+from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.text.vocabulary import UNKNOWN
-from augenmerk.core.translation.compilation import interventions_of, max_steps
+from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -34,7 +35,7 @@ SCALED = (HeadScaled(Head("cross", 1, 0)), HeadScaled(Head("encoder", 0, 1), 2.0
 
 def greedy_by_hand(translator: Translator, ids: list[int], limit: int, *changed: Intervention) -> list[int]:
     """Decoded by whole passes, one after another."""
-    interventions = interventions_of(translator.model, Experiment("", interventions=changed))
+    interventions = compile_interventions(translator.model, [Experiment("", interventions=changed).changes])
     target = [translator.rules.start_id]
     while len(target) <= limit and (len(target) == 1 or target[-1] != translator.rules.end_id):
         with torch.inference_mode():
@@ -46,7 +47,7 @@ def greedy_by_hand(translator: Translator, ids: list[int], limit: int, *changed:
 
 
 def scored_by_hand(translator: Translator, ids: list[int], old: Translation, *changed: Intervention) -> list[float]:
-    interventions = interventions_of(translator.model, Experiment("", interventions=changed))
+    interventions = compile_interventions(translator.model, [Experiment("", interventions=changed).changes])
     with torch.inference_mode():
         output = translator.model(torch.tensor([ids]), torch.tensor([old.read_ids]), interventions=interventions)
     logits = output.logits[0]

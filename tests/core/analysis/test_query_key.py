@@ -9,8 +9,8 @@ import torch
 from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.analysis.trace import Trace, query_key_detail
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges
+from augenmerk.core.model.heads import Head, SentenceChanges
+from augenmerk.core.model.sites import PairPass
 from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
 from tests.core.model.small_models import make_model
 
@@ -25,7 +25,7 @@ def model() -> Transformer:
 
 @pytest.fixture(scope="module")
 def trace(model: Transformer) -> Trace:
-    return trace_pair(model, SOURCE, READ)
+    return trace_pair(PairPass(model, SOURCE, READ))
 
 
 def score_by_hand(model: Transformer, head: Head, query: int, key: int) -> float:
@@ -71,7 +71,7 @@ def test_a_key_in_the_future_has_a_score_but_no_weight(trace: Trace) -> None:
 def test_a_temperature_divides_the_scores_before_the_softmax(model: Transformer) -> None:
     head = Head("cross", 1, 2)
     interventions = compile_interventions(model, [SentenceChanges(temperatures={head: 4.0})])
-    trace = trace_pair(model, SOURCE, READ, interventions)
+    trace = trace_pair(PairPass(model, SOURCE, READ, interventions))
     row = [query_key_detail(trace, head, 2, key) for key in range(len(SOURCE))]
     powers = np.array([math.exp(detail.score / 4) for detail in row])
     np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)
@@ -81,7 +81,7 @@ def test_a_temperature_divides_the_scores_before_the_softmax(model: Transformer)
 
 def test_without_the_causal_mask_the_future_has_weight(model: Transformer) -> None:
     interventions = compile_interventions(model, [SentenceChanges(lifts_mask=True)])
-    trace = trace_pair(model, SOURCE, READ, interventions)
+    trace = trace_pair(PairPass(model, SOURCE, READ, interventions))
     row = [query_key_detail(trace, Head("decoder", 0, 0), 1, key) for key in range(len(READ))]
     powers = np.array([math.exp(detail.score) for detail in row])
     np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)

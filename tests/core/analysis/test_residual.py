@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from augenmerk.core.analysis.residual import ResidualStream, residual_streams
-from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.model.interventions import SentenceChanges
+from augenmerk.core.model.heads import Head, Network, SentenceChanges
+from augenmerk.core.model.sites import PairPass
 from augenmerk.core.model.transformer import compile_interventions
 from tests.core.model.small_models import KINDS, make_model
 
@@ -56,7 +56,7 @@ def test_parts_sum_to_the_input_of_every_sublayer_and_to_the_output(config) -> N
             model(torch.tensor([SOURCE]), torch.tensor([READ]), interventions=interventions)
         for hook in hooks:
             hook.remove()
-        streams = residual_streams(model, SOURCE, READ, interventions)
+        streams = residual_streams(PairPass(model, SOURCE, READ, interventions))
         both = streams.encoder, streams.decoder
         places = [(stream, depth) for stream in both for depth in range(len(stream.sublayers))]
         assert len(places) == len(caught)

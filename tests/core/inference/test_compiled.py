@@ -11,8 +11,7 @@ from torch import Tensor
 
 from augenmerk.core.inference import compiled as compiled_module
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CompiledTransformer, Compiler
-from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges
+from augenmerk.core.model.heads import Head, SentenceChanges
 from augenmerk.core.model.transformer import Transformer, compile_interventions
 from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
 from augenmerk.core.translation.result import MAP_KINDS

@@ -15,7 +15,7 @@ from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.sites import trace_sites
+from augenmerk.core.model.sites import PairPass, trace_sites
 from augenmerk.core.translation.beam import beam_search
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
@@ -209,10 +209,11 @@ def test_values_inside_and_the_lens_are_those_of_the_library(pair: Pair, in_prec
             ("decoder.{}.cross_attention.weight", theirs.cross_attentions),
         ):
             expected |= {place.format(layer): found for layer, found in enumerate(maps)}
-        found = trace_sites(pair.ours.model, source, read, expected)
+        mine = PairPass(pair.ours.model, source, read)
+        found = trace_sites(mine, expected)
         for site, values in expected.items():
             torch.testing.assert_close(found[site], values, rtol=in_precision, atol=in_precision, msg=site)
-        lens = [logits for depth, logits in logits_by_depth(pair.ours.model, source, read) if depth.ends_layer]
+        lens = [logits for depth, logits in logits_by_depth(mine) if depth.ends_layer]
         for ours, states in zip(lens, theirs.decoder_hidden_states, strict=True):
             logits = pair.theirs.lm_head(states) + pair.theirs.final_logits_bias
             torch.testing.assert_close(ours, logits[0], rtol=in_precision, atol=10 * in_precision)

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import torch
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.heads import Head, Network, SentenceChanges
+from augenmerk.core.model.interventions import Interventions
 from augenmerk.core.model.transformer import Transformer, compile_interventions
 
 PADDING, START, END = 1, 2, 3
@@ -49,6 +49,6 @@ def random_ids(num_rows: int, length: int, num_tokens: int, *, seed: int = 1) ->
 
 def scaled(
     model: Transformer, parts: Iterable[Head | Network], factor: float = 0.0, num_sentences: int = 1
-) -> Interventions | None:
+) -> Interventions:
     """The same for every sentence of a batch: these heads and networks times a factor; 0 switches them off."""
     return compile_interventions(model, [SentenceChanges(dict.fromkeys(parts, factor), {})] * num_sentences)

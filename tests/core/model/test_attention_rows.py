@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.heads import Head, SentenceChanges
+from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
 
@@ -20,13 +20,13 @@ every_model = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 every_row = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 
 
-def with_row(model: Transformer, *rows: Row, factors: dict[Head, float] | None = None) -> Interventions | None:
+def with_row(model: Transformer, *rows: Row, factors: dict[Head, float] | None = None) -> Interventions:
     return compile_interventions(
         model, [SentenceChanges(factors or {}, {(head, query): weights for head, query, weights in rows})]
     )
 
 
-def stepped(model: Transformer, interventions: Interventions | None) -> torch.Tensor:
+def stepped(model: Transformer, interventions: Interventions = NO_INTERVENTIONS) -> torch.Tensor:
     state = model.start_decoding(model.encode(SOURCE, interventions=interventions), TARGET.size(1))
     return torch.stack([state.read(TARGET[:, step]) for step in range(TARGET.size(1))], dim=1)
 
@@ -35,7 +35,7 @@ def stepped(model: Transformer, interventions: Interventions | None) -> torch.Te
 @torch.no_grad()
 def test_steps_give_the_logits_of_one_pass(config) -> None:
     model = make_model(config)
-    for interventions in (None, with_row(model, *ROWS.values(), factors={Head("cross", 0, 1): 2.0})):
+    for interventions in (NO_INTERVENTIONS, with_row(model, *ROWS.values(), factors={Head("cross", 0, 1): 2.0})):
         expected = model(SOURCE, TARGET, interventions=interventions)
         torch.testing.assert_close(stepped(model, interventions), expected.logits, rtol=0, atol=1e-5)
 
@@ -99,7 +99,7 @@ def test_a_row_of_the_decoder_changes_nothing_before_its_step(row: Row) -> None:
     first = 0 if head.kind == "encoder" else query
     assert (change[:first] < 1e-5).all()
     assert (change[first:] > 1e-4).all()
-    step_by_step = stepped(model, interventions)[0, :first], stepped(model, None)[0, :first]
+    step_by_step = stepped(model, interventions)[0, :first], stepped(model)[0, :first]
     torch.testing.assert_close(*step_by_step, rtol=0, atol=1e-5)
 
 
@@ -133,7 +133,7 @@ def test_a_row_beyond_the_end_changes_nothing() -> None:
     for need_maps in (False, True):
         found = model(SOURCE, TARGET, need_maps=need_maps, interventions=interventions).logits
         torch.testing.assert_close(found, model(SOURCE, TARGET).logits, rtol=0, atol=1e-5)
-    torch.testing.assert_close(stepped(model, interventions), stepped(model, None), rtol=0, atol=1e-5)
+    torch.testing.assert_close(stepped(model, interventions), stepped(model), rtol=0, atol=1e-5)
 
 
 @torch.no_grad()

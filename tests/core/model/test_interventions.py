@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head, Network, networks_of
-from augenmerk.core.model.interventions import Interventions, SentenceChanges
+from augenmerk.core.model.heads import Head, Network, SentenceChanges, networks_of
+from augenmerk.core.model.interventions import NO_CHANGES, NO_INTERVENTIONS
 from augenmerk.core.model.transformer import Transformer, all_heads, attentions_of, compile_interventions
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, ROUNDING, SMALL, make_model, random_ids, scaled
 
@@ -165,7 +165,6 @@ def test_selected_sentences_keep_their_changes(places: list[int]) -> None:
     source, _ = padded_batch([0, 1, 2, 3])
     target = random_ids(4, 4, NUM_TARGET)
     interventions = compile_interventions(model, DIFFERENT)
-    assert interventions is not None
     whole = model(source, target, need_maps=True, interventions=interventions)
     rows = torch.tensor(places)
 
@@ -196,18 +195,17 @@ def test_an_encoding_can_get_other_changes_in_the_decoder() -> None:
     source, target = random_ids(2, 6, NUM_SOURCE), random_ids(2, 4, NUM_TARGET)
     in_decoder = scaled(model, [Head("cross", 1, 3), Head("decoder", 0, 0)], 0.0, 2)
     plain = model.encode(source)
-    assert plain.select(torch.tensor([1])).interventions is None
+    assert not plain.select(torch.tensor([1])).interventions.changes
     found = model.decode(plain.with_interventions(in_decoder), target).logits
     torch.testing.assert_close(found, model(source, target, interventions=in_decoder).logits, rtol=0, atol=ROUNDING)
     assert torch.equal(model.decode(plain, target).logits, model(source, target).logits)
 
 
-def test_nothing_to_change_is_none_and_a_factor_of_one_multiplies_nothing() -> None:
+def test_nothing_to_change_makes_no_tensors_and_a_factor_of_one_multiplies_nothing() -> None:
     model = make_model()
-    assert compile_interventions(model, []) is None
-    assert compile_interventions(model, [SentenceChanges({}, {})] * 3) is None
+    assert compile_interventions(model, []) is NO_INTERVENTIONS
+    assert compile_interventions(model, [SentenceChanges({}, {})] * 3) is NO_INTERVENTIONS
     found = scaled(model, SEVERAL, 1.0)
-    assert found is not None
     assert all(changes.scale is None and changes.rows is None for changes in found.changes.values())
     source, target = random_ids(1, 7, NUM_SOURCE), random_ids(1, 5, NUM_TARGET)
     with torch.no_grad():
@@ -215,8 +213,7 @@ def test_nothing_to_change_is_none_and_a_factor_of_one_multiplies_nothing() -> N
 
 
 def test_only_modules_with_changes_are_listed() -> None:
-    found: Interventions | None = compile_interventions(make_model(), DIFFERENT)
-    assert found is not None
+    found = compile_interventions(make_model(), DIFFERENT)
     assert set(found.changes) == {
         ("encoder", 0),
         ("encoder", 1),
@@ -228,9 +225,8 @@ def test_only_modules_with_changes_are_listed() -> None:
     assert set(found.factors) == {Network("encoder", 1), Network("decoder", 1)}
     assert found.factors[Network("decoder", 1)].flatten().tolist() == [1.0, 1.0, 2.0, -1.0]
     assert found.factor_of("decoder", 0) is None
-    assert found.of("cross", 0) is None
+    assert found.of("cross", 0) is NO_CHANGES
     changes = found.of("cross", 1)
-    assert changes is not None
     assert changes.scale is not None
     assert changes.scale[:, 3].tolist() == [2.0, 1.0, -1.5, 1.0]
     assert changes.rows is None

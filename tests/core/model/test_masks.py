@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import PRESETS, RunConfig
-from augenmerk.core.model.interventions import Interventions
+from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.training.loss import output_layer_loss
 from tests.core.model.small_models import MARIAN, NUM_SOURCE, NUM_TARGET, PADDING, make_model, random_ids
@@ -14,7 +14,7 @@ from tests.core.model.small_models import MARIAN, NUM_SOURCE, NUM_TARGET, PADDIN
 class _PaddingMasked(Transformer):
     """As it was: what is padded in the target cannot be seen by anyone."""
 
-    def target_mask(self, target: Tensor, interventions: Interventions | None = None) -> Tensor:
+    def target_mask(self, target: Tensor, interventions: Interventions = NO_INTERVENTIONS) -> Tensor:
         return super().target_mask(target, interventions) & (target != self.padding_id)[:, None, None, :]
 
 

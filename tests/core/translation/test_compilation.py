@@ -4,7 +4,7 @@ import pytest
 
 from augenmerk.core.errors import AnalysisError, ExperimentError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.compilation import forced_word, interventions_of, max_steps
+from augenmerk.core.translation.compilation import compile_general, forced_word, max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -42,8 +42,8 @@ def test_an_experiment_becomes_ids_factors_and_rows(translator: Translator) -> N
     compiled = translator.compile(experiment)
     assert compiled.experiment is experiment
     assert compiled.source.ids == (*source.ids[:1], *source.ids[source.words[0].end :])
-    assert dict(compiled.changes.factors) == {Head("encoder", 0, 1): -0.5}
-    assert dict(compiled.changes.rows) == {(Head("cross", 2, 1), 0): row.weights}
+    assert dict(compiled.experiment.changes.factors) == {Head("encoder", 0, 1): -0.5}
+    assert dict(compiled.experiment.changes.rows) == {(Head("cross", 2, 1), 0): row.weights}
     assert dict(compiled.forced) == {3: vocabulary.ids[token]}
     assert compiled.given is None
     assert compiled.max_steps == max_steps(len(compiled.source.ids), translator.run_config, translator.rules)
@@ -75,9 +75,9 @@ def test_what_lies_beyond_the_end_is_told(translator: Translator) -> None:
 
 def test_without_changes_there_are_no_interventions(translator: Translator) -> None:
     edited = Experiment(SENTENCE, interventions=(SourceWordRemoved(0), ForcedToken(0, "<eos>")))
-    assert interventions_of(translator.model, edited) is None
+    assert edited.changes.is_empty
     with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
-        interventions_of(translator.model, Experiment("", interventions=(HeadScaled(Head("cross", 8, 0)),)))
+        compile_general(translator.model, (HeadScaled(Head("cross", 8, 0)),), 1)
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_computed(translator: Translator) -> None:

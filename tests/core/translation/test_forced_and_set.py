@@ -10,7 +10,8 @@ import torch
 
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.compilation import interventions_of, max_steps
+from augenmerk.core.model.transformer import compile_interventions
+from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -47,7 +48,7 @@ def other_choice(translator: Translator, translation: Translation, step: int) ->
 
 def logits_of(translator: Translator, translation: Translation) -> torch.Tensor:
     """[T, V], of one pass over what was read, under the same changes of attention."""
-    interventions = interventions_of(translator.model, translation.experiment)
+    interventions = compile_interventions(translator.model, [translation.experiment.changes])
     pair = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
     with torch.inference_mode():
         return translator.model(*pair, interventions=interventions).logits[0]

@@ -16,9 +16,8 @@ from augenmerk.core.inference import products
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState, CompiledTransformer
 from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
 from augenmerk.core.model.heads import ATTENTION_KINDS, networks_of
-from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.translation import decoding
-from augenmerk.core.translation.compilation import CompiledExperiment
+from augenmerk.core.translation.compilation import CompiledExperiment, compile_general
 from augenmerk.core.translation.decoding import (
     DecodeRequest,
     TargetPass,
@@ -362,9 +361,9 @@ def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
     ]
     model, source = CompiledTransformer(bundled.model), torch.tensor([each.source_ids for each in pairs])
     read = torch.tensor([each.read_ids[:2] for each in pairs]).unbind(1)
-    for changed in (None, bundled.compile(Experiment("A", interventions=(HeadScaled(all_heads(bundled)[-1], 3.0),)))):
+    for changes in ((), (HeadScaled(all_heads(bundled)[-1], 3.0),)):
         with torch.inference_mode():
-            interventions = changed and compile_interventions(bundled.model, [changed.changes] * 2)
+            interventions = compile_general(bundled.model, changes, 2)
             encoding = model.encode(source, interventions=interventions)
             mine, other = model.start_decoding(encoding, 3), model.start_decoding(encoding, 3)
             for tokens in read:

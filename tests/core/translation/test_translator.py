@@ -13,7 +13,7 @@ from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, ConfigError, DeviceError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.compilation import interventions_of
+from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -342,7 +342,7 @@ def test_many_experiments_score_an_old_translation_each_under_its_own_changes(tr
     assert len(found) == len(experiments)
     for experiment, scores in zip(experiments, found, strict=True):
         source = torch.tensor([translator.compile(experiment).source.ids])
-        interventions = interventions_of(translator.model, experiment)
+        interventions = compile_interventions(translator.model, [experiment.changes])
         with torch.inference_mode():
             output = translator.model(source, torch.tensor([plain.read_ids]), interventions=interventions)
         expected = output.logits[0].log_softmax(-1)[range(len(plain.predicted_ids)), plain.predicted_ids]

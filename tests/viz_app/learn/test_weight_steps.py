@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from augenmerk.core.analysis.capture import trace_pair
-from augenmerk.core.model.heads import Head
-from augenmerk.core.model.interventions import SentenceChanges
+from augenmerk.core.model.heads import Head, SentenceChanges
+from augenmerk.core.model.sites import PairPass
 from augenmerk.core.model.transformer import attentions_of, compile_interventions
 from augenmerk.viz_app.learn.figures.one_weight import weight_steps
 from tests.core.model.small_models import make_model
@@ -18,9 +18,8 @@ SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
 @pytest.mark.parametrize("temperature", [1.0, 3.0])
 def test_scores_give_weights_and_weights_give_the_output(head: Head, temperature: float) -> None:
     model = make_model()
-    trace = trace_pair(
-        model, SOURCE, READ, compile_interventions(model, [SentenceChanges(temperatures={head: temperature})])
-    )
+    changes = compile_interventions(model, [SentenceChanges(temperatures={head: temperature})])
+    trace = trace_pair(PairPass(model, SOURCE, READ, changes))
     steps = weight_steps(trace, head, 2)
     assert steps.temperature == temperature
     powers = np.exp(steps.scores - steps.scores.max())
@@ -32,7 +31,7 @@ def test_scores_give_weights_and_weights_give_the_output(head: Head, temperature
 
 def test_the_outputs_of_all_heads_are_what_the_attention_gives() -> None:
     model = make_model()
-    trace = trace_pair(model, SOURCE, READ)
+    trace = trace_pair(PairPass(model, SOURCE, READ))
     module = attentions_of(model)["cross"][1]
     outputs = [weight_steps(trace, Head("cross", 1, head), 2).output for head in range(module.num_heads)]
     mixed = np.concatenate(outputs) @ module.out_proj.weight.detach().numpy().T + module.out_proj.bias.detach().numpy()
