@@ -26,7 +26,6 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
 
 _SEVERAL = "In the app, this scene shows several heads together: {title}. Here it shows one of them."
-_MERGED = "In the app, this scene shows whole words. Here it shows their pieces."
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +164,7 @@ def page_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
 
 def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
     state, reason, answer = _state_of(scene, computed, model), why_recorded(scene), computed.answer
-    changed, merges = computed.result.changed, state.settings.merges_words
-    words = (*changed.source_words, *changed.target_words)
-    notes = (
-        _SEVERAL.format(title=map_text.title(state)) if state.settings.scope != "head" else "",
-        _MERGED if merges and any(word.end - word.start > 1 for word in words) else "",
-    )
+    note = _SEVERAL.format(title=map_text.title(state)) if state.settings.scope != "head" else ""
     return PageScene(
         scene.title,
         scene.text,
@@ -178,6 +172,8 @@ def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageSc
         computed.result.experiment,
         state.selection.head,
         state.settings.label_mode,
+        state.settings.merges_words,
+        state.settings.shown,
         state.selection.pinned,
         state.selection.pointer,
         _answer(scene, computed),
@@ -185,7 +181,7 @@ def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageSc
         answer.right if answer is not None else 0,
         _part(scene, computed, model, {}).content if reason else None,
         reason,
-        "" if reason else " ".join(filter(None, notes)),  # recorded maps have such notes themselves
+        "" if reason else note,  # recorded maps have such notes themselves
     )
 
 

@@ -16,6 +16,7 @@ from augenmerk.core.translation.experiment_file import Lesson, Scene, experiment
 from augenmerk.viz_app.export.html_page import PageContent, maps_html
 from augenmerk.viz_app.export.page_parts import json_in_page, part
 from augenmerk.viz_app.state.map_view import Pair, Pointer
+from augenmerk.viz_app.state.map_view_settings import ShownMaps
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,8 @@ class PageScene:
         experiment: without parts that do not fit the model.
         head: the one that is chosen.
         label_mode: of the rows.
+        merges_words: whether maps show words instead of pieces.
+        shown: which maps.
         pinned, pointer: the cell that is pinned, and the pointer at it.
         answer: of the question; empty if there is none. With choices, it names the right one and the reason for it.
         choices: the possible answers; empty if the answer is free text.
@@ -42,6 +45,8 @@ class PageScene:
     experiment: Experiment
     head: Head
     label_mode: LabelMode
+    merges_words: bool = True
+    shown: ShownMaps = "changed"
     pinned: Pair | None = None
     pointer: Pointer | None = None
     answer: str = ""
@@ -65,6 +70,8 @@ class PageScene:
             "experiment": experiment_to_json(self.experiment),
             "head": [self.head.kind, self.head.layer, self.head.head],
             "mode": self.label_mode,
+            "merges": self.merges_words,
+            "shown": self.shown,
             "pinned": [self.pinned.query, self.pinned.key] if self.pinned is not None else None,
             "pointer": [self.pointer.target, self.pointer.style] if self.pointer is not None else None,
         }
@@ -73,7 +80,7 @@ class PageScene:
 def why_recorded(scene: Scene) -> str:
     """The reason why a page cannot compute a scene, in a few words; empty if it can."""
     experiment, view = scene.saved.experiment, scene.saved.view
-    measure, shown = str(view.get("measure", "weight")), view.get("shown", "changed")
+    measure = str(view.get("measure", "weight"))
     hides = view.get("hides_wrapping", False) or view.get("hides_punctuation", False)
     reasons = {
         "a lifted mask": experiment.lifts_mask,  # which needs a given translation
@@ -82,8 +89,6 @@ def why_recorded(scene: Scene) -> str:
         f"the measure “{MEASURES[measure].name}”" if measure in MEASURES else measure: measure != "weight",
         f"the view “{scene.page}”": bool(scene.page),
         "hidden tokens": bool(hides),
-        "the difference of two maps": shown == "difference" and bool(experiment.interventions),
-        "maps of the original translation": shown == "original" and bool(experiment.interventions),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 

@@ -21,6 +21,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 from augenmerk.core.text.languages import two_letter_code
 from augenmerk.core.text.phrases import PHRASES
+from augenmerk.core.text.vocabulary import ENDS, STARTS
 from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE
 from augenmerk.core.translation.experiment_file import experiment_to_json
 from augenmerk.core.translation.result import Coverage
@@ -29,7 +30,18 @@ from augenmerk.viz_app.export.page_parts import PARTS, cell_colors, json_in_page
 from augenmerk.viz_app.state.examples import Example, copy_examples
 from augenmerk.viz_app.state.head_roles import role_over_sample
 from augenmerk.viz_app.state.languages import language_names
-from augenmerk.viz_app.state.map_text import BEWARE, KIND_DIRECTIONS, KIND_NAMES, OFF_NOTE
+from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
+from augenmerk.viz_app.state.map_text import (
+    BEWARE,
+    HATCHED,
+    KIND_DIRECTIONS,
+    KIND_NAMES,
+    MERGING_TIP,
+    NO_DIFFERENCE,
+    OFF_NOTE,
+    SHOWN_NOTES,
+)
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 
 MODULES = (
     "../../../core/page/phrases.js",
@@ -38,6 +50,7 @@ MODULES = (
     "sentence.js",
     "client.js",
     "elements.js",
+    "selection.js",
     "laboratory.js",
     "words.js",
     "heads.js",
@@ -104,6 +117,7 @@ def running_page_html(
         "MEANING": MEASURES["weight"].meaning,
         "BEWARE": BEWARE,
         "OFF": OFF_NOTE,
+        "MERGING": html.escape(MERGING_TIP),
         "LESSON": lesson.html() if lesson is not None else "",
         "DATA": json_in_page(_data(checkpoint, text, examples, roles)),
         "WORKER": f"{joined_script([PARTS / 'worker.js'], ['serve'])}.serve({engine_script()});",
@@ -133,6 +147,14 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles:
         "unlikeTraining": f"{Coverage((), True, counts.kind if counts is not None else '').known} {OTHER_TEXT}",
         "limits": {"factor": MAX_FACTOR, "temperature": [MIN_TEMPERATURE, MAX_TEMPERATURE]},
         "colors": cell_colors(),
+        "shown": [
+            {"value": each, "title": each.capitalize(), "note": SHOWN_NOTES[each] if each != "changed" else ""}
+            for each in SHOWN_MAPS
+        ],
+        "hatched": HATCHED,
+        "noDifference": NO_DIFFERENCE,
+        "ends": sorted(STARTS | ENDS),
+        "least": LEAST_DIFFERENCE,
     }
 
 

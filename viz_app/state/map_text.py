@@ -16,7 +16,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_source import hides_nothing
 from augenmerk.viz_app.state.map_view import NO_MARKS, SHORTENED, Band, MapView, Pair
-from augenmerk.viz_app.state.map_view_settings import Picture
+from augenmerk.viz_app.state.map_view_settings import Picture, ShownMaps
 from augenmerk.viz_app.state.marks import marks_of_large_map, query_sum
 from augenmerk.viz_app.state.sentence_text import elided
 
@@ -106,16 +106,26 @@ def hiding_note(state: ExperimentState) -> str:
     return f"{percent(view.hidden_share)} of their attention lies on hidden tokens."
 
 
+SHOWN_NOTES: dict[ShownMaps, str] = {
+    "original": "These are the maps of the original translation, without changes.",
+    "changed": "These are the maps under this change.",
+    "difference": "Changed minus original.",
+}
+HATCHED = "Hatched: tokens that the original lacks."
+NO_DIFFERENCE = "There is no difference to show; these are the changed maps."
+MERGING_TIP = "Words instead of pieces: columns are summed, rows averaged"
+
+
 def difference_note(state: ExperimentState) -> str:
     """One sentence on the difference shown, or why there is none; empty if none is requested."""
     if state.maps.shown != "difference":
         return ""
     problem = state.maps.difference_problem(state.selection.head.kind)
     if problem:
-        return f"There is no difference to show; these are the changed maps. {problem}"
+        return f"{NO_DIFFERENCE} {problem}"
     view = state.maps.view()
     is_hatched = view is not None and bool(np.isnan(view.values).any())
-    return "Changed minus original." + (" Hatched: tokens that the original lacks." if is_hatched else "")
+    return f"{SHOWN_NOTES['difference']}{f' {HATCHED}' if is_hatched else ''}"
 
 
 def value_name(state: ExperimentState) -> str:
@@ -255,11 +265,7 @@ def _of_experiment(state: ExperimentState) -> list[Part]:
     if state.result is None or not state.result.is_changed:
         return []
     changes = ", ".join(map(str, state.result.experiment.interventions))
-    shown = {
-        "original": "These are the maps of the original translation, without changes.",
-        "changed": "These are the maps under this change.",
-        "difference": difference_note(state),
-    }[state.maps.shown]
+    shown = difference_note(state) or SHOWN_NOTES[state.maps.shown]
     return [Part("Changed:", f"{changes}. {shown}")]
 
 

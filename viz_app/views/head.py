@@ -408,7 +408,7 @@ TOKEN_TIPS = {
     "predicted": "A row is named by the word that comes out: where did the model look while it chose this word?",
     "hides_wrapping": "Hide the start and end tokens; the rest of a row is scaled up to its sum",
     "hides_punctuation": "Hide punctuation; the rest of a row is scaled up to its sum",
-    "merges_words": "Words instead of pieces: columns are summed, rows averaged",
+    "merges_words": map_text.MERGING_TIP,
 }
 ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
 

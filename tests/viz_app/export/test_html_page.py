@@ -274,11 +274,11 @@ def test_a_difference_has_colours_of_its_own_and_says_so(qapp) -> None:
     for name, is_dark in (("light", False), ("dark", True)):
         table = [list(bytes.fromhex(color)) for color in colors[name]["signed"]]
         assert table == color_table(is_dark=is_dark, is_signed=True).rgb.tolist()
-    tell = "JSON.stringify([-1, 0, 1, NaN].map((value) => new ColorTable(colors.light, true).colorOf(value, 1)))"
+    tell = "const table = new ColorTable(colors); JSON.stringify([-1, 0, 1, NaN].map((value) => table.colorOf(value, { top: 1, isSigned: true })))"
     below, zero, above, missing = read_by_the_script(page, tell)
     assert [below, zero, above] == [colors["light"]["signed"][index] for index in (0, 127, 254)]
     assert missing not in colors["light"]["signed"]
-    tell = "JSON.stringify(new ColorTable(colors.light, false).colorOf(1, 1))"
+    tell = "JSON.stringify(new ColorTable(colors).colorOf(1, { top: 1, isSigned: false }))"
     assert read_by_the_script(page, tell) == colors["light"]["weights"][-1]
 
 
@@ -298,7 +298,7 @@ JSON.stringify((() => {
   RecordedScene.prototype.thumbnail = (kind, layer, head) => {
     made.push(`${data.kinds[kind].kind} ${layer} ${head}`);
   };
-  new RecordedScene(sections[0], colors);
+  new RecordedScene(sections[0], new ColorTable(colors));
   return made;
 })())
 """
@@ -315,8 +315,9 @@ def test_all_heads_are_those_of_every_kind(qapp) -> None:
 def test_the_map_may_take_the_whole_width() -> None:
     styles = page_html(content()).partition("<style>")[2].partition("</style>")[0]
     body, *_ = re.findall(r"body \{[^}]*\}", styles)
-    (large,) = re.findall(r"\.large \{[^}]*\}", styles)
-    assert "max-width" not in body + large
+    large = re.findall(r"\.large \{[^}]*\}", styles)
+    assert large
+    assert "max-width" not in "".join([body, *large])
 
 
 def test_changes_and_notes_are_in_words(qapp) -> None:
@@ -344,7 +345,7 @@ def test_every_token_has_its_probability_and_the_next_best_ones() -> None:
 
 POINTED = """
 JSON.stringify((() => {
-  const scene = new RecordedScene(sections[0], colors), marks = [];
+  const scene = new RecordedScene(sections[0], new ColorTable(colors)), marks = [];
   for (const pointed of [["dim", 1, 2], ["dim", null, null]]) {
     scene.data.pointed = pointed; scene.data.pinned = scene.pinned = [1, 2]; scene.draw();
     marks.push(scene.drawing.marks.pointed ?? null);

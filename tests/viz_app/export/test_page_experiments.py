@@ -1,6 +1,7 @@
 """The interface of a page that runs a model says and does what the window says and does: its modules under node."""
 
 import difflib
+import itertools
 import json
 import random
 import shlex
@@ -9,12 +10,14 @@ import subprocess
 from typing import Any
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadGroup, Network, heads_of
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.text.phrases import PHRASES
+from augenmerk.core.text.vocabulary import ENDS, STARTS
 from augenmerk.core.translation.experiment import (
     MAX_FACTOR,
     MAX_TEMPERATURE,
@@ -36,15 +39,20 @@ from augenmerk.core.translation.experiment_file import (
     part_to_json,
     to_command,
 )
+from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.export.page_parts import page_script
 from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, top_values
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, MapViewSettings
+from tests.viz_app.synthetic import make_result, make_translation
 
 pytestmark = pytest.mark.subprocess
-MODULES = ("../../../core/page/phrases.js", "experiment.js", "sentence.js")
+MODULES = ("../../../core/page/phrases.js", "experiment.js", "sentence.js", "selection.js")
 NAMES = (
     *("ChangeTexts", "addressOf", "experimentOf", "intervene", "without", "edited", "scaled", "toggled"),
-    *("newPlaces", "piecesOf", "percent", "decimal"),
+    *("newPlaces", "piecesOf", "percent", "decimal", "shownMaps"),
 )
 HEADS = heads_of(ModelConfig(num_encoder_layers=2, num_decoder_layers=2, num_heads=2))
 KINDS = [
@@ -240,3 +248,48 @@ def test_words_of_a_sentence_lose_no_character() -> None:
     found = evaluated("piecesOf(text, words)", text=text, words=described)
     assert "".join(each["text"] for each in found) == text
     assert [each["text"] for each in found if each["word"]] == ["the", "snow", "."]
+
+
+def described(translation: Translation) -> dict[str, Any]:
+    """What the page's engine knows of a translation's maps."""
+    words = {"sourceWords": translation.source_words, "targetWords": translation.target_words}
+    maps = {kind: translation.maps.of_kind(kind) for kind in ATTENTION_KINDS}
+    return {
+        "sourceTokens": translation.source_tokens,
+        "readTokens": translation.read_tokens,
+        "predictedTokens": translation.predicted_tokens,
+        **{name: [{"text": each.text, "start": each.start, "end": each.end} for each in words[name]] for name in words},
+        "attention": {kind: {"shape": each.shape, "values": each.ravel().tolist()} for kind, each in maps.items()},
+    }
+
+
+@pytest.mark.parametrize("target", ["a sky|scra|per in snow .", "the Sky|scra|pers snow", "nothing alike"])
+def test_maps_are_merged_and_compared_as_in_the_window(target: str) -> None:
+    original = make_translation("ein wolken|kratz|er im schnee .", "a sky|scra|per in the snow .", num_layers=2)
+    off = Experiment("", interventions=(HeadScaled(Head("cross", 0, 1)),))
+    changed = make_translation("ein wolken|kratz|er schnee .", target, num_layers=2, experiment=off)
+    kinds = list(itertools.product(ATTENTION_KINDS, ("read", "predicted"), (True, False), SHOWN_MAPS))
+    found = evaluated(
+        """choices.map(([kind, mode, merges, shown]) => {
+          const found = shownMaps(result, kind, { mode, merges, shown }, data);
+          return { ...found, values: Array.from(found.values) }; // no value is null
+        })""",
+        choices=kinds,
+        result={"changed": described(changed), "original": described(original)},
+        data={"ends": sorted(STARTS | ENDS), "least": LEAST_DIFFERENCE},
+    )
+    for (kind, mode, merges, shown), each in zip(kinds, found, strict=True):
+        state = ExperimentState(MapViewSettings(label_mode=mode, merges_words=merges, shown=shown))
+        state.accept(make_result(changed, original))
+        view = state.maps.view_all(kind)
+        assert (each["rows"]["labels"], each["columns"]["labels"]) == (list(view.row_labels), list(view.column_labels))
+        axes = view.labelled.queries, view.labelled.keys
+        for name, axis in zip(("rows", "columns"), axes, strict=True):
+            assert each[name]["are"] == axis.meaning
+            assert [tuple(positions) for positions in each[name]["positions"]] == list(axis.positions)
+        values = np.array(each["values"], dtype=np.float32).reshape(view.values.shape)
+        np.testing.assert_allclose(values, view.values, rtol=0, atol=1e-6)
+        assert each["isSigned"] == state.maps.is_signed(kind)
+        assert each["top"] == pytest.approx(top_values(state.maps, kind)[0, 0])
+        new = [[band["index"] for band in each["changed"] if band["isRow"] == is_row] for is_row in (True, False)]
+        assert new == [sorted(entries) for entries in state.maps.new_entries(kind)], (kind, mode, merges, shown)

@@ -28,7 +28,10 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_over_sample
+from augenmerk.viz_app.state.map_text import difference_note
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from tests.viz_app.export.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
@@ -110,7 +113,15 @@ def show(browser: Browser, text: str, more: str = "") -> None:
     browser.settle()
 
 
+def choose(browser: Browser, control: str, value: object) -> None:
+    """Sets a box or a list of the large map."""
+    source = "const it = document.getElementById(arguments[0]); it[it.type === 'checkbox' ? 'checked' : 'value']"
+    browser.script(f"{source} = arguments[1]; it.dispatchEvent(new Event('change'))", control, value)
+
+
 def open_table(browser: Browser) -> None:
+    """The weights of pieces as a table."""
+    choose(browser, "merges", False)
     if not browser.script("return document.getElementById('values').open"):
         browser.click("#values summary")
 
@@ -192,12 +203,14 @@ def test_a_word_is_forced_by_choosing_and_by_typing_it(browser: Browser, bundled
     browser.type("#dialog input", "woman")
     browser.press(ENTER)
     browser.settle()
-    typed = ForcedToken(1, bundled_translator.checkpoint.codecs.target.vocabulary.tokens[_id_of(bundled_translator)])
+    typed = ForcedToken(
+        1, bundled_translator.checkpoint.codecs.target.vocabulary.tokens[_id_of(bundled_translator, "woman")]
+    )
     check_same(browser, bundled_translator, Experiment(SENTENCE, interventions=(typed,)))
 
 
-def _id_of(translator: Translator) -> int:
-    (word,) = translator.checkpoint.codecs.target.encode_text("a woman")[1:]
+def _id_of(translator: Translator, text: str) -> int:
+    (word,) = translator.checkpoint.codecs.target.encode_text(f"a {text}")[1:]
     (found,) = word.ids
     return found
 
@@ -229,6 +242,51 @@ def test_a_row_is_moved_by_dragging_and_by_keys(browser: Browser, bundled_transl
 
 def _row_to(row: int, key: int, tokens: tuple[str, ...]) -> AttentionRow:
     return AttentionRow(HEAD, row, tuple(float(place == key) for place in range(len(tokens))))
+
+
+def test_words_and_differences_are_shown_as_in_the_window(browser: Browser, bundled_translator: Translator) -> None:
+    sentence, off = "Auf dem Markt verkauft eine Frau frische Blumen.", HeadScaled(HEAD)
+    show(browser, sentence)
+    assert not browser.script("return document.getElementById('shown').checkVisibility()"), "nothing is changed"
+    browser.click("#translation button:nth-of-type(2)")
+    browser.type("#dialog input", "man")
+    browser.press(ENTER)
+    browser.settle()
+    browser.click("#factor button")
+    forced = ForcedToken(
+        1, bundled_translator.checkpoint.codecs.target.vocabulary.tokens[_id_of(bundled_translator, "man")]
+    )
+    experiment = Experiment(sentence, interventions=(off, forced))
+    state = ExperimentState()
+    state.accept(bundled_translator.compare(experiment))
+    state.intents.choose_head(HEAD)
+    browser.click("#values summary")
+    for state.settings.merges_words, state.settings.shown in itertools.product((True, False), SHOWN_MAPS):
+        choose(browser, "merges", state.settings.merges_words)
+        choose(browser, "shown", state.settings.shown)
+        view = state.maps.view()
+        assert view is not None
+        assert browser.texts("#table tbody th") == list(view.row_labels)
+        assert browser.texts("#table thead th") == list(view.column_labels)
+        cells = ["NaN" if each == "–" else each for each in browser.texts("#table tbody td")]
+        shown = np.array([float(each) for each in cells]).reshape(view.values.shape)
+        np.testing.assert_allclose(shown, view.values, rtol=0, atol=HALF_A_DIGIT)
+        note = browser.text("#shown-note")
+        assert note == ("" if state.settings.shown == "changed" else note)
+        assert note.startswith(difference_note(state))
+    assert "frische" not in browser.texts("#table thead th"), "pieces"
+
+
+def test_a_pinned_cell_stays_pinned_when_words_are_merged(browser: Browser) -> None:
+    show(browser, "Auf dem Markt verkauft eine Frau frische Blumen.")
+    choose(browser, "merges", False)
+    browser.script("document.getElementById('map').focus()")
+    browser.press(DOWN, *[RIGHT] * 8)
+    assert "“·ische”" in browser.text("#reading")
+    choose(browser, "merges", True)
+    assert "“frische”" in browser.text("#reading")
+    browser.press(RIGHT)
+    assert "“blumen”" in browser.text("#reading")
 
 
 def test_a_word_of_the_sentence_is_removed(browser: Browser, bundled_translator: Translator) -> None:

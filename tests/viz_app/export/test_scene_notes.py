@@ -144,7 +144,7 @@ def test_a_page_writes_the_factor_on_each_map_of_the_head(qapp) -> None:
       });
       const canvas = { style: {}, getContext: () => pen };
       document.createElement = () => canvas;
-      const blocks = data.blocks.map(unpack), table = new ColorTable(colors.light, false);
+      const blocks = data.blocks.map(unpack), table = new ColorTable(colors);
       for (const head of [0, 1, 2]) {
         drawSmallMap(canvas, recordedDrawing(data.kinds[2].modes.read, blocks, 0, head, "kind"), table);
         texts.push(`after ${head}`);

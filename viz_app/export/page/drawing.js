@@ -52,6 +52,9 @@ const SMALL_FACTOR_FONT = "bold 34px system-ui, sans-serif";
 const MIN_CELL = 16;
 const MAX_CELL = 72;
 const GAP = 8;
+/** A map in less room has no column of its own for the meaning of rows. */
+const NARROW = 500;
+const MARKS_ROOM = 14;
 const SLANT = 0.93;
 /** Pixels of a small map, and around it for its marks. */
 const SMALL = 100;
@@ -70,24 +73,22 @@ export const NO_MARKS = {
   forced: [],
 };
 
-/** The colours of cells: those of one `ColorTable` of `heatmap/drawing.py`. */
+/** The colours of cells in the present theme of the page: those of `ColorTable` of `heatmap/drawing.py`. */
 export class ColorTable {
-  /**
-   * @param {{weights: string[], signed: string[], missing: string}} colors of a theme, as six hexadecimal digits
-   * @param {boolean} isSigned
-   */
-  constructor(colors, isSigned) {
-    this.colors = isSigned ? colors.signed : colors.weights;
-    this.missing = colors.missing;
-    this.isSigned = isSigned;
+  /** @param {Object<string, {weights: string[], signed: string[], missing: string}>} themes six hexadecimal digits each */
+  constructor(themes) {
+    this.themes = themes;
   }
 
   /** The colour of a value, as six hexadecimal digits. Values beyond `top` are clipped. */
-  colorOf(value, top) {
-    if (Number.isNaN(value)) return this.missing;
-    const last = this.colors.length - 1;
-    const index = this.isSigned ? Math.round((last / 2) * (1 + value / top)) : Math.round((last * value) / top);
-    return this.colors[Math.max(0, Math.min(last, index))];
+  colorOf(value, { top, isSigned }) {
+    const { weights, signed, missing } =
+      this.themes[document.documentElement.dataset.theme === "dark" ? "dark" : "light"];
+    if (Number.isNaN(value)) return missing;
+    const colors = isSigned ? signed : weights;
+    const last = colors.length - 1;
+    const index = isSigned ? Math.round((last / 2) * (1 + value / top)) : Math.round((last * value) / top);
+    return colors[Math.max(0, Math.min(last, index))];
   }
 }
 
@@ -233,23 +234,27 @@ export function drawMap(canvas, drawing, table, room) {
   const columns = drawing.columnLabels.length;
   const measure = canvas.getContext("2d");
   measure.font = FONT;
-  const widest = (labels) => Math.max(20, ...labels.map((label) => measure.measureText(label).width));
-  const left = Math.ceil(widest([...drawing.rowLabels, `${drawing.rowsAre} ↓`]) + 12);
+  const widthOf = (label) => measure.measureText(label).width;
+  const widest = (labels) => Math.max(20, ...labels.map(widthOf));
+  const axis = room.width < NARROW ? [] : [`${drawing.rowsAre} ↓`];
+  const left = Math.ceil(widest([...drawing.rowLabels, ...axis]) + 12);
   const slanted = Math.ceil(widest(drawing.columnLabels) * 0.8 + 14);
   const top = slanted + 20;
-  const aside = Math.ceil(0.8 * slanted);
+  const beyond = (label, column) => 0.6 * widthOf(label) + GAP - (columns - 1 - column) * MIN_CELL;
+  const aside = Math.ceil(Math.max(MARKS_ROOM, ...drawing.columnLabels.map(beyond)));
   const across = Math.floor(Math.max(0, room.width - left - aside) / Math.max(1, columns));
-  const down = Math.floor(Math.max(0, room.height - top - 14) / Math.max(1, rows));
+  const down = Math.floor(Math.max(0, room.height - top - MARKS_ROOM) / Math.max(1, rows));
   const cellHeight = Math.max(MIN_CELL, Math.min(MAX_CELL, across, down));
   const cellWidth = Math.max(MIN_CELL, Math.min(4 * cellHeight, across));
   const width = cellWidth * columns;
   const height = cellHeight * rows;
-  const pen = sized(canvas, left + width + aside, top + height + 14, room.ratio);
+  const pen = sized(canvas, left + width + aside, top + height + MARKS_ROOM, room.ratio);
   const style = getComputedStyle(document.documentElement);
   pen.translate(left, top);
   drawCells(pen, drawing, table, cellWidth, cellHeight);
   if (room.hasNumbers) drawNumbers(pen, drawing, table, cellWidth, cellHeight);
-  drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style);
+  drawLabels(pen, drawing, cellWidth, cellHeight, style);
+  drawAxes(pen, drawing, left, slanted, style);
   drawShapes(pen, markShapes(drawing.marks, cellWidth, cellHeight, width, height, 1), style);
   return { left, top, cellWidth, cellHeight };
 }
@@ -260,7 +265,7 @@ function drawCells(pen, drawing, table, cellWidth, cellHeight) {
     const value = drawing.values[index];
     const x = (index % columns) * cellWidth;
     const y = Math.floor(index / columns) * cellHeight;
-    pen.fillStyle = `#${table.colorOf(value, drawing.top)}`;
+    pen.fillStyle = `#${table.colorOf(value, drawing)}`;
     pen.fillRect(x, y, cellWidth - 1, cellHeight - 1);
     if (Number.isNaN(value)) hatch(pen, x, y, cellWidth - 1, cellHeight - 1);
   }
@@ -276,7 +281,7 @@ function drawNumbers(pen, drawing, table, cellWidth, cellHeight) {
   for (let index = 0; index < drawing.values.length; index++) {
     const value = drawing.values[index];
     if (Number.isNaN(value) || Math.abs(value) < 0.005) continue;
-    const color = parseInt(table.colorOf(value, drawing.top), 16);
+    const color = parseInt(table.colorOf(value, drawing), 16);
     const luma = 0.3 * (color >> 16) + 0.59 * ((color >> 8) & 255) + 0.11 * (color & 255);
     pen.fillStyle = luma > 140 ? "#000" : "#fff";
     const x = ((index % columns) + 0.5) * cellWidth;
@@ -285,7 +290,19 @@ function drawNumbers(pen, drawing, table, cellWidth, cellHeight) {
   }
 }
 
-function drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style) {
+/** The meaning of rows and columns; on one line where the labels of rows leave too little room. */
+function drawAxes(pen, { rowsAre, columnsAre }, left, slanted, style) {
+  const [rows, columns] = [`${rowsAre} ↓`, `${columnsAre} →`];
+  const above = -slanted - 10;
+  const fits = pen.measureText(rows).width <= left - GAP;
+  pen.fillStyle = style.getPropertyValue("--soft");
+  pen.textAlign = "left";
+  pen.fillText(fits ? columns : `${rows}  ${columns}`, fits ? 0 : 2 - left, above);
+  pen.textAlign = "right";
+  if (fits) pen.fillText(rows, -GAP, -GAP);
+}
+
+function drawLabels(pen, drawing, cellWidth, cellHeight, style) {
   const { marks } = drawing;
   const { changed = [], lit = [], pinned } = marks;
   const colorOf = (index, isRow) => {
@@ -309,10 +326,6 @@ function drawLabels(pen, drawing, cellWidth, cellHeight, slanted, style) {
     pen.fillText(label, 0, 0);
     pen.restore();
   });
-  pen.fillStyle = style.getPropertyValue("--soft");
-  pen.fillText(`${drawing.columnsAre} →`, 0, -slanted - 10);
-  pen.textAlign = "right";
-  pen.fillText(`${drawing.rowsAre} ↓`, -GAP, -GAP);
   drawFactor(pen, marks, FACTOR_FONT, -GAP, drawing.rowLabels.length * cellHeight + GAP + 1, style);
 }
 
@@ -354,7 +367,7 @@ export function drawSmallMap(canvas, drawing, table) {
   const image = new ImageData(columns, rows);
   const cells = document.createElement("canvas");
   for (let i = 0; i < drawing.values.length; i++) {
-    const color = parseInt(table.colorOf(drawing.values[i], drawing.top), 16);
+    const color = parseInt(table.colorOf(drawing.values[i], drawing), 16);
     image.data[4 * i] = color >> 16;
     image.data[4 * i + 1] = (color >> 8) & 255;
     image.data[4 * i + 2] = color & 255;
@@ -387,7 +400,7 @@ export function drawScale(canvas, drawing, table) {
   const { width, height } = canvas;
   for (let x = 0; x < width; x++) {
     const place = x / (width - 1);
-    pen.fillStyle = `#${table.colorOf(drawing.isSigned ? 2 * place - 1 : place, 1)}`;
+    pen.fillStyle = `#${table.colorOf((drawing.isSigned ? 2 * place - 1 : place) * drawing.top, drawing)}`;
     pen.fillRect(x, 0, 1, height);
   }
   return scaleEnds(drawing.top, drawing.isSigned);
@@ -409,7 +422,11 @@ export function cellAt(canvas, layout, drawing, clientX, clientY) {
 }
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-/** The cell next to another one in the direction of an arrow key, the first one from none; null for other keys. */
+/**
+ * The cell next to another one in the direction of an arrow key, the first one from none; null for other keys.
+ *
+ * @returns {[number, number] | null}
+ */
 export function cellByKey(drawing, cell, key) {
   const step = STEPS[key];
   if (!step) return null;

@@ -1,5 +1,5 @@
 /** All heads as small maps, and one of them large. */
-import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
+import { cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
 import { button, byId, make, openDialog, setHidden } from "./elements.js";
 import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
 
@@ -10,9 +10,10 @@ const isSame = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === 
 
 /** The small maps by kind and layer, each group with a button that switches it off. */
 export class HeadGrid {
-  /** @param {import("./laboratory.js").Laboratory} laboratory */
-  constructor(laboratory) {
+  /** @param {import("./laboratory.js").Laboratory} laboratory @param {import("./drawing.js").ColorTable} table */
+  constructor(laboratory, table) {
     this.laboratory = laboratory;
+    this.table = table;
     /** @type {{head: any, element: HTMLButtonElement, canvas: HTMLCanvasElement}[]} */
     this.maps = [];
     /** @type {{element: HTMLButtonElement, parts: any[]}[]} */
@@ -23,8 +24,8 @@ export class HeadGrid {
   }
 
   /** Draws all maps, in slices that leave the page time to react. */
-  show(table) {
-    const { laboratory } = this;
+  show() {
+    const { laboratory, table } = this;
     const left = [...this.maps];
     const call = (this.call = {});
     const style = laboratory.pointer?.[0] === "head" ? laboratory.pointer[1] : null;
@@ -186,9 +187,10 @@ class FactorControl {
 
 /** The head in view, as a large map that the user reads and changes. */
 export class LargeMap {
-  /** @param {import("./laboratory.js").Laboratory} laboratory */
-  constructor(laboratory) {
+  /** @param {import("./laboratory.js").Laboratory} laboratory @param {import("./drawing.js").ColorTable} table */
+  constructor(laboratory, table) {
     this.laboratory = laboratory;
+    this.table = table;
     /** @type {import("./drawing.js").Drawing | null} */
     this.drawing = null;
     /** @type {import("./drawing.js").Layout | null} */
@@ -197,8 +199,6 @@ export class LargeMap {
     this.at = null;
     /** @type {[number, number] | null} the cell from which a drag began */
     this.from = null;
-    /** @type {ColorTable | null} */
-    this.table = null;
     this.canvas = byId("map");
     this.factor = new FactorControl(laboratory, () => laboratory.head);
     byId("factor").replaceChildren(this.factor.element);
@@ -223,6 +223,9 @@ export class LargeMap {
     canvas.addEventListener("pointerup", (event) => this.onRelease(this.cellOf(event)));
     canvas.addEventListener("keydown", (event) => this.onKey(event));
     byId("mode").addEventListener("change", () => laboratory.look({ mode: byId("mode").value }));
+    byId("merges").addEventListener("change", () => laboratory.look({ merges: byId("merges").checked }));
+    byId("shown").replaceChildren(...laboratory.data.shown.map(({ value, title }) => make("option", { value }, title)));
+    byId("shown").addEventListener("change", () => laboratory.look({ shown: byId("shown").value }));
     byId("move").addEventListener("click", () => laboratory.moveRow(...laboratory.pinned));
     byId("restore").addEventListener("click", () => laboratory.restoreRow(laboratory.pinned[0]));
     byId("values").addEventListener("toggle", () => this.showTable());
@@ -230,10 +233,9 @@ export class LargeMap {
   }
 
   /** Draws the head in view. */
-  show(table) {
+  show() {
     const { laboratory } = this;
     const { head, data } = laboratory;
-    this.table = table;
     this.drawing = laboratory.drawing(head);
     this.factor.show();
     const kind = data.kinds.find((each) => each.kind === head.kind);
@@ -244,14 +246,31 @@ export class LargeMap {
     byId("mode").value = laboratory.mode;
     byId("mode").disabled = head.kind === "encoder";
     byId("off-note").hidden = this.drawing.marks.factor !== 0;
+    this.showChoices();
     this.draw();
     this.showTable();
+  }
+
+  /** The choices that there are: to merge words, and between the maps with and without the changes. */
+  showChoices() {
+    const { laboratory, drawing } = this;
+    const { changed, original } = laboratory.result;
+    const words = [changed, original].flatMap((each) => [...each.sourceWords, ...each.targetWords]);
+    byId("merges").checked = laboratory.merges;
+    byId("merges").parentElement.hidden = words.every(({ start, end }) => end - start < 2);
+    byId("shown").value = laboratory.shown;
+    byId("shown").parentElement.hidden = !laboratory.isChanged;
+    const chosen = laboratory.data.shown.find(({ value }) => value === laboratory.shown);
+    const isLacking = laboratory.shown === "difference" && !drawing.isSigned;
+    const isHatched = drawing.values.some(Number.isNaN);
+    const notes = isLacking ? [laboratory.data.noDifference] : [chosen.note, isHatched ? laboratory.data.hatched : ""];
+    byId("shown-note").textContent = laboratory.isChanged ? notes.filter(Boolean).join(" ") : "";
   }
 
   draw() {
     const { drawing, canvas, table, laboratory } = this;
     if (!drawing) return;
-    const pinned = laboratory.pinned ?? this.at;
+    const pinned = laboratory.pinnedPlace ?? this.at;
     const marks = { ...drawing.marks, pinned };
     const room = { width: canvas.parentElement.clientWidth, height: this.roomBelow() };
     this.layout = drawMap(canvas, { ...drawing, marks }, table, room);
@@ -277,14 +296,13 @@ export class LargeMap {
   /** The buttons for the row of the pinned cell. */
   showTools() {
     const { drawing, laboratory } = this;
-    const { pinned } = laboratory;
+    const { pinned, pinnedPlace: place } = laboratory;
     const move = byId("move");
-    const restore = byId("restore");
-    const canMove = pinned !== null && pinned[1] < laboratory.numSeen(pinned[0]);
+    const canMove = pinned && place && laboratory.shown !== "original" && pinned[1] < laboratory.numSeen(pinned[0]);
     setHidden(move, !canMove, this.canvas);
-    setHidden(restore, pinned === null || !laboratory.rowChange(pinned[0]), this.canvas);
+    setHidden(byId("restore"), !pinned || !laboratory.rowChange(pinned[0]), this.canvas);
     if (canMove) {
-      move.textContent = `Give “${drawing.columnLabels[pinned[1]]}” all the weight of row “${drawing.rowLabels[pinned[0]]}”`;
+      move.textContent = `Give “${drawing.columnLabels[place[1]]}” all the weight of row “${drawing.rowLabels[place[0]]}”`;
     }
   }
 
@@ -302,44 +320,41 @@ export class LargeMap {
     );
     const rows = drawing.rowLabels.map((label, row) => {
       const cells = Array.from(drawing.values.slice(row * columns, (row + 1) * columns), (value) =>
-        make("td", {}, value.toFixed(2)),
+        make("td", {}, Number.isNaN(value) ? "–" : value.toFixed(2)),
       );
       return make("tr", {}, make("th", { scope: "row" }, label), ...cells);
     });
     byId("table").replaceChildren(make("caption", {}, this.title), make("thead", {}, head), make("tbody", {}, ...rows));
   }
 
+  /** @returns {[number, number] | null} */
   cellOf(event) {
     return this.layout && this.drawing
       ? cellAt(this.canvas, this.layout, this.drawing, event.clientX, event.clientY)
       : null;
   }
 
-  /** A click pins a cell; a drag along a row moves its attention. */
+  /** A click pins a cell; a drag along a row moves its attention. @param {[number, number] | null} cell */
   onRelease(cell) {
     const { laboratory, from } = this;
     this.from = null;
     if (!cell || !from) return;
-    const isDrag = from[0] === cell[0] && from[1] !== cell[1];
-    if (isDrag && cell[1] < laboratory.numSeen(cell[0])) laboratory.moveRow(...cell);
-    else laboratory.look({ pinned: String(cell) === String(laboratory.pinned) ? null : cell });
+    const pair = laboratory.pairAt(cell);
+    const isDrag = from[0] === cell[0] && from[1] !== cell[1] && laboratory.shown !== "original";
+    if (isDrag && pair[1] < laboratory.numSeen(pair[0])) laboratory.moveRow(...pair);
+    else laboratory.look({ pinned: String(cell) === String(laboratory.pinnedPlace) ? null : pair });
   }
 
   onKey(event) {
     const { laboratory, drawing } = this;
     if (!drawing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const cell = cellByKey(drawing, laboratory.pinned, event.key);
+    const cell = cellByKey(drawing, laboratory.pinnedPlace, event.key);
     const key = event.key.toLowerCase();
-    if (cell) laboratory.look({ pinned: cell });
+    if (cell) laboratory.look({ pinned: laboratory.pairAt(cell) });
     else if (key === "escape") laboratory.look({ pinned: null });
     else if (key === "m" && !byId("move").hidden) laboratory.moveRow(...laboratory.pinned);
     else if (key === "o") this.factor.toggle.click();
     else return;
     event.preventDefault();
   }
-}
-
-/** The colours of cells of a theme. */
-export function tableOf(colors, theme) {
-  return new ColorTable(colors[theme], false);
 }

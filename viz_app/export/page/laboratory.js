@@ -1,7 +1,7 @@
 /** What the page shows: an experiment with undo, its result, and the head and cell in view. It draws nothing. */
 import { Refusal } from "./client.js";
 import { ChangeTexts, History, edited, intervene, plain, without } from "./experiment.js";
-import { newPlaces } from "./sentence.js";
+import { shownMaps } from "./selection.js";
 
 /**
  * @typedef {import("./experiment.js").Experiment} Experiment
@@ -16,7 +16,10 @@ import { newPlaces } from "./sentence.js";
  * @property {number[]} originalLogProbabilities under the changes
  */
 
-/** The state of the page. Views are told of changes: "result", "view" (head, cell, names of rows), "busy", "problem". */
+/** What redraws all maps. */
+const CHOICES = ["mode", "merges", "shown"];
+
+/** The state of the page. Views are told of changes: "result", "maps" (how they are shown), "view", "busy", "problem". */
 export class Laboratory extends EventTarget {
   /**
    * @param {any} data of the page, as `running_page.py` writes it
@@ -33,14 +36,16 @@ export class Laboratory extends EventTarget {
     /** @type {Head} */
     this.head = data.head;
     this.mode = "predicted";
+    this.merges = true;
+    this.shown = "changed";
     /** @type {[number, number] | null} query and key */
     this.pinned = null;
     /** @type {[string, string] | null} target and style of the pointer of a scene, which follows the pinned cell */
     this.pointer = null;
     /** @type {Object} */
     this.viewNext = {};
-    /** @type {{result: Result | null, mode: string, bands: Object<string, import("./drawing.js").Band[]>}} */
-    this.found = { result: null, mode: "", bands: {} };
+    /** @type {{result: Result | null, choices: string, maps: Object<string, import("./selection.js").ShownMaps>}} */
+    this.found = { result: null, choices: "", maps: {} };
     this.problem = "";
     this.isBusy = false;
   }
@@ -106,10 +111,10 @@ export class Laboratory extends EventTarget {
     this.set("problem", { problem: `${reason} ${notice}`.trim() });
   }
 
-  /** Shows another head, cell, or names of rows. @param {Object} changed `head`, `pinned`, `mode`, `pointer` */
+  /** Shows something else. @param {Object} changed `head`, `pinned`, `pointer`, `mode`, `merges`, `shown` */
   look(changed) {
     if (changed.head && changed.head.kind !== this.head.kind && !("pinned" in changed)) changed.pinned = null;
-    this.set("view", changed);
+    this.set(CHOICES.some((name) => name in changed) ? "maps" : "view", changed);
   }
 
   /** Sets properties, and reports it. */
@@ -125,43 +130,67 @@ export class Laboratory extends EventTarget {
     if (this.result?.experiment.source_text !== found.experiment.source_text) this.pinned = null;
   }
 
-  /** The map of a head of the changed translation. @param {Head} head @returns {Drawing} */
+  /** The maps of a kind as shown; found once for each result and choice. */
+  maps(kind) {
+    const { result, mode, merges, shown, data } = this;
+    const choices = [mode, merges, shown].join();
+    if (this.found.result !== result || this.found.choices !== choices) this.found = { result, choices, maps: {} };
+    return (this.found.maps[kind] ??= shownMaps(/** @type {Result} */ (result), kind, { mode, merges, shown }, data));
+  }
+
+  /** Whether something is changed, so that there are maps with and without it. */
+  get isChanged() {
+    return this.result !== null && this.result.changed !== this.result.original;
+  }
+
+  /** The map of a head as shown. @param {Head} head @returns {Drawing} */
   drawing({ kind, layer, head }) {
-    const { changed, experiment } = /** @type {Result} */ (this.result);
-    const { shape, values } = changed.attention[kind];
-    const [, heads, rows, columns] = shape;
-    const size = rows * columns;
+    const { values, heads, rows, columns, isSigned, top, changed } = this.maps(kind);
+    const size = rows.labels.length * columns.labels.length;
     const first = (layer * heads + head) * size;
     const isOf = (each) => each?.kind === kind && each.layer === layer && each.head === head;
-    const axes = this.axes(changed, kind);
-    const bands = (indices, isRow) => Array.from(indices, (index) => ({ index, isRow }));
-    const ofHead = experiment.interventions.filter((each) => isOf(each.head));
-    const forced = kind === "encoder" ? [] : experiment.interventions.filter((each) => each.type === "forced_token");
+    const made = this.isChanged && this.shown !== "original" ? this.result.experiment.interventions : [];
+    const ofHead = made.filter((each) => isOf(each.head));
+    const forced = kind === "encoder" ? [] : made.filter((each) => each.type === "forced_token");
     const shift = this.mode === "read" ? 1 : 0;
+    const bands = (queries) =>
+      Array.from(rows.positions.keys(), (index) => ({ index, isRow: true })).filter(({ index }) =>
+        rows.positions[index].some((query) => queries.includes(query)),
+      );
     const isShown = isOf(this.head);
     return {
       values: values.subarray(first, first + size),
-      rowLabels: axes.rows,
-      columnLabels: axes.columns,
-      rowsAre: axes.rowsAre,
-      columnsAre: axes.columnsAre,
-      top: 1,
-      isSigned: false,
+      rowLabels: rows.labels,
+      columnLabels: columns.labels,
+      rowsAre: rows.are,
+      columnsAre: columns.are,
+      top,
+      isSigned,
       marks: {
         factor: ofHead.find((each) => each.type === "head_scaled")?.factor ?? 1,
-        set: bands(
-          ofHead.filter((each) => each.type === "attention_row" && each.row < rows).map((each) => each.row),
-          true,
-        ),
-        forced: bands(
-          forced.map((each) => each.step + shift).filter((row) => row < rows),
-          true,
-        ),
-        changed: this.newBands(kind),
-        pinned: isShown ? this.pinned : null,
+        set: bands(ofHead.filter((each) => each.type === "attention_row").map((each) => each.row)),
+        forced: bands(forced.map((each) => each.step + shift)),
+        changed,
+        pinned: isShown ? this.pinnedPlace : null,
         pointed: isShown ? this.pointed : null,
       },
     };
+  }
+
+  /** The row and column of the pinned query and key. @returns {[number, number] | null} */
+  get pinnedPlace() {
+    if (!this.pinned) return null;
+    const { rows, columns } = this.maps(this.head.kind);
+    const [query, key] = this.pinned;
+    const row = rows.positions.findIndex((each) => each.includes(query));
+    const column = columns.positions.findIndex((each) => each.includes(key));
+    return row < 0 || column < 0 ? null : [row, column];
+  }
+
+  /** The query and the key of a cell; of a word of several tokens, the first. @returns {[number, number]} */
+  pairAt([row, column]) {
+    const { rows, columns } = this.maps(this.head.kind);
+    return [rows.positions[row][0], columns.positions[column][0]];
   }
 
   /**
@@ -171,36 +200,15 @@ export class Laboratory extends EventTarget {
    */
   get pointed() {
     const [target, style] = this.pointer ?? [];
-    if (!this.pinned || (target !== "cell" && target !== "row")) return null;
-    return [style, this.pinned[0], target === "cell" ? this.pinned[1] : null];
+    const place = this.pinnedPlace;
+    if (!place || !style || (target !== "cell" && target !== "row")) return null;
+    return [style, place[0], target === "cell" ? place[1] : null];
   }
 
   /** The decoding step of the word that the pointer points at; null if it points elsewhere. */
   get pointedStep() {
     if (this.pointer?.[0] !== "word" || !this.pinned || this.head.kind === "encoder") return null;
     return this.pinned[0] - (this.mode === "read" ? 1 : 0);
-  }
-
-  /** Rows and columns whose tokens the original lacks; found once for all heads of a kind. */
-  newBands(kind) {
-    const { result, mode } = this;
-    const { changed, original } = /** @type {Result} */ (result);
-    if (changed === original) return [];
-    if (this.found.result !== result || this.found.mode !== mode) this.found = { result, mode, bands: {} };
-    const bandsOf = (name, isRow) => {
-      const [before, after] = [original, changed].map((each) => this.axes(each, kind)[name]);
-      return Array.from(newPlaces(before, after), (index) => ({ index, isRow }));
-    };
-    return (this.found.bands[kind] ??= [...bandsOf("rows", true), ...bandsOf("columns", false)]);
-  }
-
-  /** Labels of the rows and columns of a kind of map, and their meaning. @param {Translation} translation */
-  axes({ sourceTokens, readTokens, predictedTokens }, kind) {
-    const source = { columns: sourceTokens, columnsAre: "source token" };
-    if (kind === "encoder") return { rows: sourceTokens, rowsAre: "source token", ...source };
-    const isRead = this.mode === "read";
-    const target = { rows: isRead ? readTokens : predictedTokens, rowsAre: isRead ? "token read" : "token predicted" };
-    return { ...target, ...(kind === "cross" ? source : { columns: readTokens, columnsAre: "token read" }) };
   }
 
   /** The number of keys that a query of the head in view sees. */

@@ -18,6 +18,8 @@ import { RecordedScene } from "./recorded.js";
  * @property {Experiment} experiment
  * @property {[string, number, number]} head kind, layer, head
  * @property {"read" | "predicted"} mode the names of rows
+ * @property {boolean} merges whether words are merged
+ * @property {"original" | "changed" | "difference"} shown
  * @property {[number, number] | null} pinned query and key
  * @property {[string, string] | null} pointer target and style
  */
@@ -26,12 +28,13 @@ const CHANGED = "You changed this scene. “Reset to scene” takes that back, a
 
 /** The open lesson: which scene is shown, and the answers that the reader gave. */
 export class Lesson {
-  /** @param {import("./laboratory.js").Laboratory} laboratory runs the live scenes */
-  constructor(laboratory) {
+  /** @param {import("./laboratory.js").Laboratory} laboratory runs the live scenes @param {import("./drawing.js").ColorTable} table */
+  constructor(laboratory, table) {
     /** @type {{title: string, scenes: Scene[]}} */
     const { scenes } = JSON.parse(byId("lesson-data").textContent);
     this.scenes = scenes;
     this.laboratory = laboratory;
+    this.table = table;
     this.place = -1;
     /** @type {Map<number, HTMLElement>} */
     this.questions = new Map();
@@ -60,9 +63,10 @@ export class Lesson {
   /** Shows a scene as saved. */
   go(/** @type {number} */ place) {
     this.enter(place);
-    const { experiment, head: found, mode, pinned, pointer } = this.scene;
+    const { experiment, head: found, mode, merges, shown, pinned, pointer } = this.scene;
     const [kind, layer, head] = found;
-    if (this.isLive) return this.laboratory.open(experiment, { head: { kind, layer, head }, mode, pinned, pointer });
+    const view = { head: { kind, layer, head }, mode, merges, shown, pinned, pointer };
+    if (this.isLive) return this.laboratory.open(experiment, view);
     history.replaceState(null, "", this.address);
     return this.redraw();
   }
@@ -125,7 +129,7 @@ export class Lesson {
     if (!section) return;
     const recorded = this.recorded.get(this.place);
     if (recorded) recorded.refresh();
-    else this.recorded.set(this.place, new RecordedScene(section, this.laboratory.data.colors));
+    else this.recorded.set(this.place, new RecordedScene(section, this.table));
   }
 }
 

@@ -7,10 +7,10 @@ const PAPER = { width: 760, ratio: 3 };
 
 /** Draws every scene of the page; its button changes between light and dark. */
 export function showRecordedMaps() {
-  const tables = JSON.parse(document.querySelector("#colors").textContent);
+  const table = new ColorTable(JSON.parse(document.querySelector("#colors").textContent));
   const page = document.documentElement;
   page.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, tables));
+  const scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, table));
   let theme = "";
   window.addEventListener("beforeprint", () => {
     theme = page.dataset.theme;
@@ -29,9 +29,9 @@ export function showRecordedMaps() {
 
 /** One translation: a large head, all heads, and the choice between them. */
 export class RecordedScene {
-  constructor(section, tables) {
+  constructor(section, table) {
     this.part = (name) => section.querySelector(`[data-part="${name}"]`);
-    this.tables = tables;
+    this.table = table;
     const data = (this.data = JSON.parse(this.part("data").textContent));
     this.blocks = data.blocks.map(unpack);
     /** @type {{kind: number, layer: number, head: number, mode: string, scale: "one" | "kind" | "layer" | "head"}} */
@@ -105,11 +105,6 @@ export class RecordedScene {
     this.refresh();
   }
 
-  /** The table of the colours of a map in the present theme. */
-  tableOf(drawing) {
-    return new ColorTable(this.tables[document.documentElement.dataset.theme], drawing.isSigned);
-  }
-
   refresh() {
     const { chosen, data } = this;
     const [layers, heads] = this.found.shape;
@@ -148,15 +143,14 @@ export class RecordedScene {
     const isAtCell = data.pointed && data.pointed[1] !== null && String(this.pinned) === String(data.pinned);
     if (isAtCell && this.isShown(chosen.kind, chosen.layer, chosen.head)) drawing.marks.pointed = data.pointed;
     this.drawing = drawing;
-    const table = this.tableOf(drawing);
     const hasNumbers = this.part("numbers").checked || (onPaper && drawing.isSigned);
     const room = { hasNumbers, width: canvas.parentElement.clientWidth, height: window.innerHeight - 220 };
     if (onPaper) {
       const height = parseFloat(getComputedStyle(canvas).getPropertyValue("--most")) * (PAPER.width / 700);
       Object.assign(room, PAPER, { height });
     }
-    this.layout = drawMap(canvas, drawing, table, room);
-    const [bottom, top] = drawScale(this.part("bar"), drawing, table);
+    this.layout = drawMap(canvas, drawing, this.table, room);
+    const [bottom, top] = drawScale(this.part("bar"), drawing, this.table);
     this.part("bottom").textContent = bottom;
     this.part("top").textContent = top;
     this.describe();
@@ -218,7 +212,7 @@ export class RecordedScene {
     canvas.tabIndex = 0;
     canvas.title = this.titleOf(kind, layer, head);
     if (kind === chosen.kind && layer === chosen.layer && head === chosen.head) canvas.classList.add("chosen");
-    drawSmallMap(canvas, drawing, this.tableOf(drawing));
+    drawSmallMap(canvas, drawing, this.table);
     const choose = () => {
       if (kind !== chosen.kind) this.pinned = this.at = null;
       Object.assign(chosen, { kind, layer, head });

@@ -1,9 +1,10 @@
 /** A page that runs a model: sentence, words, heads, and the address. */
 import { fill } from "../../../core/page/phrases.js";
 import { Model, Refusal } from "./client.js";
+import { ColorTable } from "./drawing.js";
 import { byId, closeDialog, make, openDialog } from "./elements.js";
 import { addressOf, experimentOf, intervene, plain } from "./experiment.js";
-import { HeadGrid, LargeMap, tableOf } from "./heads.js";
+import { HeadGrid, LargeMap } from "./heads.js";
 import { Laboratory } from "./laboratory.js";
 import { Lesson } from "./lesson.js";
 import { WordsView } from "./words.js";
@@ -20,16 +21,19 @@ export async function showPage() {
   const model = new Model(read("worker"));
   const laboratory = new Laboratory(data, model);
   const words = new WordsView(laboratory);
-  const grid = new HeadGrid(laboratory);
-  const map = new LargeMap(laboratory);
-  const lesson = byId("lesson") && new Lesson(laboratory);
-  const table = () => tableOf(data.colors, page.dataset.theme);
+  const table = new ColorTable(data.colors);
+  const grid = new HeadGrid(laboratory, table);
+  const map = new LargeMap(laboratory, table);
+  const lesson = byId("lesson") && new Lesson(laboratory, table);
+  const showMaps = () => {
+    if (!laboratory.result) return;
+    grid.show();
+    map.show();
+  };
   const showAll = () => {
     lesson?.redraw();
-    if (!laboratory.result) return;
-    words.show();
-    grid.show(table());
-    map.show(table());
+    if (laboratory.result) words.show();
+    showMaps();
   };
   const setTheme = (isDark) => {
     page.dataset.theme = isDark ? "dark" : "light";
@@ -50,8 +54,9 @@ export async function showPage() {
   laboratory.addEventListener("view", () => {
     if (!laboratory.result) return;
     grid.showChosen();
-    map.show(table());
+    map.show();
   });
+  laboratory.addEventListener("maps", showMaps);
   laboratory.addEventListener("problem", () => report(laboratory.problem));
   laboratory.addEventListener("busy", () => page.toggleAttribute("aria-busy", laboratory.isBusy));
   listenToSentence(laboratory);
