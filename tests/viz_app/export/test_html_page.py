@@ -274,8 +274,8 @@ def test_a_difference_has_colours_of_its_own_and_says_so(qapp) -> None:
     for name, is_dark in (("light", False), ("dark", True)):
         table = [list(bytes.fromhex(color)) for color in colors[name]["signed"]]
         assert table == color_table(is_dark=is_dark, is_signed=True).rgb.tolist()
-    tell = "const table = new ColorTable(colors); JSON.stringify([-1, 0, 1, NaN].map((value) => table.colorOf(value, { top: 1, isSigned: true })))"
-    below, zero, above, missing = read_by_the_script(page, tell)
+    values = "[-1, 0, 1, NaN].map((value) => new ColorTable(colors).colorOf(value, { top: 1, isSigned: true }))"
+    below, zero, above, missing = read_by_the_script(page, f"JSON.stringify({values})")
     assert [below, zero, above] == [colors["light"]["signed"][index] for index in (0, 127, 254)]
     assert missing not in colors["light"]["signed"]
     tell = "JSON.stringify(new ColorTable(colors).colorOf(1, { top: 1, isSigned: false }))"
