@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,8 +79,6 @@ NARROW_CONTENT_SIZE = 465, 700
 """The minimum in a narrower window, where the parts are in one column. The smallest window has this width at
 200%, next to its scroll bar."""
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
-RUN_LETTERS, CHAPTER_LETTERS = 0.8, 0.87
-"""See `Presentable.letters`: charts and film fit together; the text of a chapter is larger than body text."""
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 CLOSE_POLL_MS = 100
 
@@ -165,13 +162,13 @@ class PageHost:
             )
             for tab in TABS
         )
-        training = Presentable("training", "Charts and film of the training", self._open_training, keys=self._film_keys)
+        title = "Charts and film of the training"
+        training = Presentable("training", title, self._open_training, keys=self._film_keys, percent=80)
         chapters = (
             Presentable(f"chapter {each.name}", f"chapter “{each.title}”", partial(self._open_chapter, each.name))
             for each in read_chapters(self._window.preferences.learn_language)
         )
-        smaller = replace(training, letters=RUN_LETTERS), *(replace(each, letters=CHAPTER_LETTERS) for each in chapters)
-        return large_map, *tabs, *smaller
+        return large_map, *tabs, training, *chapters
 
     @property
     def presentable(self) -> str:
@@ -286,6 +283,7 @@ class Appearance(QObject):
         super().__init__(window)
         self._window, self._preferences = window, window.preferences
         self._presented_scale: float | None = None
+        self._presented_zoom = 100
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
 
     def set_theme(self, choice: ThemeChoice) -> None:
@@ -294,8 +292,10 @@ class Appearance(QObject):
         self._apply()
 
     def set_scale(self, percent: int) -> None:
-        """Changes the size of the interface to one of `SCALES`; a presentation has its own."""
+        """Changes the size of the interface to one of `SCALES`; of a presentation, until it ends."""
         if self._presented_scale is not None:
+            self._presented_zoom = percent
+            self._apply()
             return
         if percent != self._preferences.scale:
             self._preferences.scale = percent
@@ -304,18 +304,28 @@ class Appearance(QObject):
 
     def step_scale(self, num_steps: int) -> None:
         """Makes the interface larger by this number of steps of `SCALES`, smaller if negative."""
-        place = SCALES.index(self._preferences.scale) + num_steps
+        now = self._preferences.scale if self._presented_scale is None else self._presented_zoom
+        place = SCALES.index(now) + num_steps
         self.set_scale(SCALES[min(max(place, 0), len(SCALES) - 1)])
 
-    def present_at(self, scale: float | None) -> None:
-        """Changes the scale without remembering it; None restores the user's."""
-        self._presented_scale = scale
-        self._apply()
+    def present_at(self, scale: float | None, percent: int | None = None) -> None:
+        """Changes the scale without remembering it.
+
+        Args:
+            scale: of a presentation at 100%; None restores the user's.
+            percent: one of `SCALES`; None for the one in use.
+        """
+        wanted = scale, percent or self._presented_zoom
+        if wanted != (self._presented_scale, self._presented_zoom):
+            self._presented_scale, self._presented_zoom = wanted
+            self._apply()
 
     def _apply(self) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        scale = self._presented_scale or self._preferences.scale / 100
+        is_presented = self._presented_scale is not None
+        percent = self._presented_zoom if is_presented else self._preferences.scale
+        scale = (self._presented_scale or 1.0) * (percent / 100)
         Theme.of_choice(self._preferences.theme, scale).apply(app)
 
     def _on_system_colors_changed(self) -> None:

@@ -35,7 +35,7 @@ CONTENT_SIZE, NARROW_CONTENT_SIZE = (810, 200), (300, 200)
 _OTHER_KEYS = "O off or on · D original, changed, difference · Esc back"
 KEYS = f"Page Up, Page Down or ← → ↑ ↓ heads and layers · {_OTHER_KEYS}"
 KEYS_OF_SCENES = f"← → or Page Up, Page Down scenes · Shift+← → heads · ↑ ↓ layers · {_OTHER_KEYS}"
-KEYS_OF_OTHERS = "Esc back · Ctrl+K present something else"
+KEYS_OF_OTHERS = "Ctrl and + or − larger or smaller · Ctrl+K present something else · Esc back"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Presentable:
         caption: a text next to a view about the sentence, such as the name of the head; None for other views.
         keys: commands for keys that the view leaves.
         set_presented: called with True before the view fills the screen, and with False when it is given back.
-        letters: the size of its body text; 1 for `LINES_PER_SCREEN`, less where larger text or parts need room.
+        percent: its size at first, one of `SCALES`; less than 100 where parts that belong together need room.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Presentable:
     caption: Callable[[], str] | None = None
     keys: Callable[[], tuple[BoundCommand, ...]] = tuple
     set_presented: Callable[[bool], object] = lambda _is_presented: None
-    letters: float = 1.0
+    percent: int = 100
 
     @property
     def is_about_sentence(self) -> bool:
@@ -91,13 +91,13 @@ class Presentation(QWidget):
     """
 
     def __init__(
-        self, state: ExperimentState, window: QMainWindow, pages: PageStack, enlarge: Callable[[float | None], None]
+        self, state: ExperimentState, window: QMainWindow, pages: PageStack, enlarge: Callable[..., None]
     ) -> None:
         """Args:
         state: the experiment of the Translate page.
         window: fills the screen meanwhile.
         pages: of the window, of which this becomes one.
-        enlarge: sets the scale of the interface; None for the user's.
+        enlarge: sets the scale of the interface, and its percentage; a scale of None for the user's.
         """
         super().__init__()
         self._state, self._window, self._pages, self._enlarge = state, window, pages, enlarge
@@ -143,8 +143,10 @@ class Presentation(QWidget):
         """Fills the screen with a view; another one that is presented is given back."""
         self._give_back()
         widget = view.open()
+        size = self.size() if self._page_before is not None else self._window.screen().size()
         if self._page_before is None:
-            self._begin(view)
+            self._begin()
+        self._enlarge(scale_for(size.toTuple()), view.percent)
         view.set_presented(True)
         self.view, self._borrowed = view, Borrowed(widget, self._content)
         self.hint.setVisible(True)
@@ -165,13 +167,12 @@ class Presentation(QWidget):
             self._focus_before.setFocus()
         self._page_before = self._focus_before = None
 
-    def _begin(self, view: Presentable) -> None:
+    def _begin(self) -> None:
         window = self._window
         self._page_before, self._focus_before = self._pages.currentWidget(), window.focusWidget()
         assert self._page_before is not None
         self._window_before = window.windowState()
         self._splitters = [(each, each.saveState()) for each in self._page_before.findChildren(QSplitter)]
-        self._enlarge(scale_for(window.screen().size().toTuple(), view.letters))
         self._pages.setCurrentWidget(self)
         window.setWindowState(self._window_before | Qt.WindowState.WindowFullScreen)
         window.activateWindow()
@@ -239,9 +240,7 @@ class Presentation(QWidget):
         """Fits letters, margins and the place of the texts to the size."""
         if self.view is None:
             return
-        scale = scale_for(self.size().toTuple(), self.view.letters)
-        if scale != current_theme().scale:
-            self._enlarge(scale)
+        self._enlarge(scale_for(self.size().toTuple()))
         body, is_beside = current_theme().base_px, self.view.is_about_sentence and self.width() > self.height()
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom)
         self._row.setContentsMargins(body, body, body, body // 2)
@@ -287,10 +286,10 @@ class Presentation(QWidget):
         return "".join(texts)
 
 
-def scale_for(size: tuple[int, int], letters: float = 1.0) -> float:
-    """The scale at which body text has its part of a screen of this width and height; see `Presentable.letters`."""
+def scale_for(size: tuple[int, int]) -> float:
+    """The scale at which body text has its part of a screen of this width and height."""
     width, height = size
-    pixels = ceil(letters * min(height / LINES_PER_SCREEN, width / LETTERS_PER_SCREEN))
+    pixels = ceil(min(height / LINES_PER_SCREEN, width / LETTERS_PER_SCREEN))
     return max(1.0, pixels / Theme.light().base_px)
 
 

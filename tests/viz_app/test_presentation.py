@@ -182,6 +182,38 @@ def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: Qt
 
 
 @pytest.mark.heavy
+def test_a_presentation_is_made_larger_and_smaller_by_keys_until_it_ends(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    shown = presented(window, qtbot)
+    usual = scale_for(shown.size().toTuple())
+    qtbot.waitUntil(lambda: current_theme().scale == usual, timeout=3000)
+    ctrl = Qt.KeyboardModifier.ControlModifier
+    qtbot.keyClick(shown, Qt.Key.Key_Plus, ctrl)
+    qtbot.waitUntil(lambda: current_theme().scale == pytest.approx(usual * 1.1), timeout=3000)
+    assert shown.target.fontInfo().pixelSize() >= current_theme().base_px
+    qtbot.keyClick(shown, Qt.Key.Key_Minus, ctrl)
+    qtbot.keyClick(shown, Qt.Key.Key_Minus, ctrl)
+    qtbot.waitUntil(lambda: current_theme().scale == pytest.approx(usual * 0.9), timeout=3000)
+    qtbot.keyClick(shown, Qt.Key.Key_0, ctrl)
+    qtbot.waitUntil(lambda: current_theme().scale == usual, timeout=3000)
+    qtbot.keyClick(shown, Qt.Key.Key_Plus, ctrl)
+    qtbot.keyClick(shown, Qt.Key.Key_Escape)
+    assert current_theme().scale == 1.0
+    assert window.preferences.scale == 100
+
+
+@pytest.mark.heavy
+def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.present("chapter weight")
+    shown = window.presentation
+    qtbot.waitUntil(lambda: current_theme().scale == scale_for(shown.size().toTuple()), timeout=3000)
+    window.present("training")
+    assert current_theme().scale == pytest.approx(0.8 * scale_for(shown.size().toTuple())), "charts and film fit"
+    window.presentation.end()
+
+
+@pytest.mark.heavy
 def test_values_stand_outside_the_presented_map(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     shown, heatmap = presented(window, qtbot), window.translate_page.head.heatmap
