@@ -771,7 +771,7 @@ class Heatmap(LargeMap):
         self.show_map()
 
     def set_presented(self, is_presented: bool) -> None:
-        """Presented, the whole map is in sight at any zoom, and values stand outside it."""
+        """Presented, or in a chapter, the whole map is in sight at any zoom, and values stand outside it."""
         self._is_presented = is_presented
         self.lay_out()
 

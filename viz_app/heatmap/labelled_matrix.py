@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFont,
     QFontMetrics,
     QKeyEvent,
     QMouseEvent,
@@ -26,7 +25,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.heatmap.heatmap import label_step, thinned
+from augenmerk.viz_app.heatmap.heatmap import label_step, row_height, thinned
 from augenmerk.viz_app.theme import Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
@@ -37,7 +36,7 @@ GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 5, 20, 30, 6
 MAX_LABEL, MAX_SLANTED, MAX_LABEL_SHARE = 72, 96, 0.3
 """The room of the labels of rows, at least: in wide matrices, it is a share of the width; of slanted labels."""
 MAX_TEXT, TEXT_MARGIN, RIGHT = 110, 3, 8.0
-MIN_FONT_PX, LEAST_LETTERS = 10, 3
+LEAST_LETTERS, MOST = 3, 0.8
 MIN_WIDTH = 130
 """Two fit next to each other in a narrow Analysis panel."""
 
@@ -114,6 +113,7 @@ class MatrixPicture:
 
     def __init__(self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme) -> None:
         self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
+        self._metrics = QFontMetrics(theme.font("body"))
         self.is_slanted = style.has_slanted_columns or any(_has_wide_words(self, each) for each in matrices)
         self._lay_out()
 
@@ -149,14 +149,6 @@ class MatrixPicture:
                 return MatrixCell(index, -1, _column_at(self.edges[index], x))
         return None
 
-    def font(self, matrix: Matrix) -> QFont:
-        """The font of labels and of texts in cells: smaller in low cells."""
-        font = QFont(self.theme.font("small"))
-        font.setPixelSize(
-            max(self.theme.scaled(MIN_FONT_PX), min(font.pixelSize(), int(self._cell_height(matrix) * 0.95)))
-        )
-        return font
-
     def _cell_height(self, matrix: Matrix) -> float:
         least, largest = self.style.cell_heights
         return self.theme.scaled(
@@ -166,11 +158,11 @@ class MatrixPicture:
     def label_width(self, matrix: Matrix) -> int:
         """Of the widest label of a row, if that is not too wide."""
         limit = max(self.theme.scaled(MAX_LABEL), int(MAX_LABEL_SHARE * self.width))
-        return min(limit, _widest(self.font(matrix), matrix.row_labels) + 2)
+        return min(limit, _widest(self._metrics, matrix.row_labels) + 2)
 
     def slanted_length(self, matrix: Matrix) -> int:
         """Of the longest label of a column, if that is not too long."""
-        return min(self.theme.scaled(MAX_SLANTED), _widest(self.font(matrix), matrix.column_labels) + 2)
+        return min(self.theme.scaled(MAX_SLANTED), _widest(self._metrics, matrix.column_labels) + 2)
 
     def _title_height(self, matrix: Matrix) -> float:
         return self.theme.scaled(TITLE_HEIGHT) if matrix.title else 0
@@ -178,14 +170,14 @@ class MatrixPicture:
     def _header_height(self, matrix: Matrix) -> float:
         """Of title and column labels."""
         title = self._title_height(matrix)
-        line = QFontMetrics(self.font(matrix)).height()
+        line = self._metrics.height()
         if not self.is_slanted:
             return title + line * self._label_lines(matrix) + 2
         return title + self.slanted_length(matrix) * COLUMN_SINE + line * 0.6 + GAP
 
     def _label_lines(self, matrix: Matrix) -> int:
         """The lines of upright labels: several if labels of several words are wider than their columns."""
-        metrics, wrapped = QFontMetrics(self.font(matrix)), Qt.TextFlag.TextWordWrap
+        metrics, wrapped = self._metrics, Qt.TextFlag.TextWordWrap
         if self.style.fits_texts:
             return max((len(_words(label)) for label in matrix.column_labels), default=1)
         column = QRect(0, 0, int(_upright_room(self, matrix)), 1000)
@@ -228,9 +220,7 @@ class MatrixPicture:
             return [0.0] * len(matrix.column_labels)
         limit, margin = self.theme.scaled(MAX_TEXT), self.theme.scaled(TEXT_MARGIN)
         columns = zip(map(_words, matrix.column_labels), zip(*matrix.texts, strict=True), strict=True)
-        return [
-            float(min(limit, _widest(self.font(matrix), (*label, *texts))) + 2 * margin) for label, texts in columns
-        ]
+        return [float(min(limit, _widest(self._metrics, (*label, *texts))) + 2 * margin) for label, texts in columns]
 
     def paint(
         self,
@@ -267,7 +257,7 @@ class MatrixPicture:
 
     def _paint_cells(self, painter: QPainter, index: int, table: Sequence[QColor], indices: NDArray[np.intp]) -> None:
         matrix = self.matrices[index]
-        painter.setFont(self.font(matrix))
+        painter.setFont(self.theme.font("body"))
         texts = self._texts_that_fit(index, painter.fontMetrics())
         for row, column in np.argwhere(~np.isnan(matrix.values)).tolist():
             rect, color = self.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
@@ -282,7 +272,7 @@ class MatrixPicture:
     def _texts_that_fit(self, index: int, metrics: QFontMetrics) -> dict[tuple[int, ...], str]:
         """The texts of cells, by row and column; none if most do not fit: a few would look like all there is."""
         matrix, cell_text, cell = self.matrices[index], self.style.cell_text, self.cell_rect(MatrixCell(index, 0, 0))
-        if metrics.height() > cell.height() or (cell_text is None and matrix.texts is None):
+        if row_height(self.theme.font("body")) > cell.height() or (cell_text is None and matrix.texts is None):
             return {}
         if matrix.texts is not None:
             widths = [int(right - left) - 2 for left, right in itertools.pairwise(self.edges[index])]
@@ -298,23 +288,23 @@ class MatrixPicture:
             place: cell_text(float(value)) for place, value in np.ndenumerate(matrix.values) if not np.isnan(value)
         }
         fitting = {place: text for place, text in texts.items() if metrics.horizontalAdvance(text) + 4 <= cell.width()}
-        return fitting if 2 * len(fitting) > len(texts) else {}
+        return fitting if len(fitting) > MOST * len(texts) else {}
 
     def _paint_labels(self, painter: QPainter, index: int, framed: Sequence[MatrixCell], scrolled: QPointF) -> None:
         theme, area, matrix = self.theme, self.areas[index], self.matrices[index]
         if matrix.title:
-            painter.setFont(theme.font("small", bold=True))
+            painter.setFont(theme.font("body", bold=True))
             painter.setPen(theme.color("text"))
             title = QRectF(0, self.block_top(index), self.width, theme.scaled(TITLE_HEIGHT))
             painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
-        painter.setFont(self.font(matrix))
+        painter.setFont(self.theme.font("body"))
         metrics, half, cell = painter.fontMetrics(), theme.scaled(10), self.cell_rect(MatrixCell(index, 0, 0))
         middle, right = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignRight
         rows, columns = sorted({cell.row for cell in framed}), sorted({cell.column for cell in framed})
         if scrolled.x():
             strip = QRectF(scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
             painter.fillRect(strip, theme.color("panel"))
-        for row in thinned(len(matrix.row_labels), label_step(metrics.height() * 0.86, cell.height()), rows):
+        for row in thinned(len(matrix.row_labels), label_step(row_height(painter.font()), cell.height()), rows):
             _choose_pen(painter, theme, matrix.row_labels[row], is_marked=row in rows)
             y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
             place = QRectF(scrolled.x(), y - half, area.left() - GAP, 2 * half)
@@ -326,7 +316,7 @@ class MatrixPicture:
             painter.translate(0, scrolled.y())
         is_slanted, longest = self.is_slanted, self.slanted_length(matrix)
         lines = self._label_lines(matrix)
-        widest = _widest(self.font(matrix), matrix.column_labels) + 4
+        widest = _widest(self._metrics, matrix.column_labels) + 4
         needed = metrics.height() * 0.95 / COLUMN_SINE if is_slanted else 1 if lines > 1 else widest
         for column in thinned(len(matrix.column_labels), label_step(needed, cell.width()), columns):
             label = matrix.column_labels[column]
@@ -354,7 +344,7 @@ class MatrixPicture:
             left = bar.left() + bar.width() * index / len(table)
             painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
         painter.setPen(self.theme.color("muted"))
-        painter.setFont(self.theme.font("small"))
+        painter.setFont(self.theme.font("body"))
         place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(16))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
         for side, text in zip(sides, texts, strict=True):
@@ -380,7 +370,7 @@ def _has_wide_words(picture: MatrixPicture, matrix: Matrix) -> bool:
     if picture.style.fits_texts or not any(" " in label for label in matrix.column_labels):
         return False
     words = itertools.chain.from_iterable(map(_words, matrix.column_labels))
-    return _widest(picture.font(matrix), words) > _upright_room(picture, matrix)
+    return _widest(picture._metrics, words) > _upright_room(picture, matrix)
 
 
 def _words(label: str) -> list[str]:
@@ -388,8 +378,8 @@ def _words(label: str) -> list[str]:
     return label.replace("-", "- ").split()
 
 
-def _widest(font: QFont, texts: Iterable[str]) -> int:
-    return max(map(QFontMetrics(font).horizontalAdvance, texts), default=0)
+def _widest(metrics: QFontMetrics, texts: Iterable[str]) -> int:
+    return max(map(metrics.horizontalAdvance, texts), default=0)
 
 
 class LabelledMatrix(Canvas):

@@ -1,11 +1,12 @@
 """The Learn page: the chapter list, the reader's sentence, and the open chapter."""
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QPushButton, QStackedWidget, QWidget
 
 from augenmerk.core.model.size import Module
 from augenmerk.core.resources import bundled_model_path
@@ -235,11 +236,11 @@ class LearnPage(QWidget):
             self.open_chapter(self._place)
 
 
-WIDTH, NARROW_WIDTH = 238, 62
+WIDTH, NARROW_WIDTH = 238, 86
 
 
 class ChapterList(QFrame):
-    """A button for each chapter and, below them, each lesson; a narrow list shows only numbers.
+    """A button for each chapter and, below them, each lesson; a narrow list shows only numbers, two in a row.
 
     Attributes:
         buttons: in the order of the chapters.
@@ -276,12 +277,13 @@ class ChapterList(QFrame):
         self.diagram.chosen.connect(self._on_part)
         self.lessons: Callable[[], Sequence[BoundCommand]] = tuple
         self.lesson_buttons: list[QPushButton] = []
-        self._lessons_heading = label("heading")
+        self._lessons_heading = label("heading", "Lessons")
         self._lessons_heading.setContentsMargins(8, 10, 0, 2)
         self._lessons_heading.hide()
-        self._lessons = column_of(spacing=0)
         self._content = QWidget()
-        column_of(*self.buttons, self._lessons_heading, self._lessons, spacing=0, within=self._content)
+        self._grid = QGridLayout(self._content)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(0)
         self._area = VerticalScrollArea(self._content)
         menu = (self.language_menu, 0, Qt.AlignmentFlag.AlignHCenter)
         column_of((self._area, 1000), (self.diagram, 1), menu, spacing=0, margins=(6, 8, 6, 8), within=self)
@@ -304,7 +306,7 @@ class ChapterList(QFrame):
         if event.spontaneous():
             return
         for button in self.lesson_buttons:
-            self._lessons.removeWidget(button)
+            self._grid.removeWidget(button)
             button.deleteLater()
         self.lesson_buttons = []
         for number, lesson in enumerate(self.lessons(), start=1):
@@ -312,9 +314,7 @@ class ChapterList(QFrame):
             button.setProperty("role", "chapter")
             button.setProperty("names", [f"L{number}", lesson.title.partition(": ")[2]])
             button.clicked.connect(lambda _=False, lesson=lesson: lesson.run())
-            self._lessons.addWidget(button)
             self.lesson_buttons.append(button)
-        self._lessons_heading.setVisible(bool(self.lesson_buttons))
         self._name_buttons()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -334,6 +334,12 @@ class ChapterList(QFrame):
             self.part_chosen.emit(module)
 
     def _name_buttons(self) -> None:
+        """Places and names the buttons."""
+        num_columns, row = 2 if self._is_narrow else 1, 0
+        for group in (self.buttons, [self._lessons_heading], self.lesson_buttons):
+            for place, each in enumerate(group):
+                self._grid.addWidget(each, row + place // num_columns, place % num_columns)
+            row += math.ceil(len(group) / num_columns)
         for number, (button, chapter) in enumerate(zip(self.buttons, self._chapters, strict=True), start=1):
             button.setText(str(number) if self._is_narrow else f"{number}  {chapter.title}")
             button.setToolTip(chapter.title)
@@ -341,5 +347,5 @@ class ChapterList(QFrame):
             short, title = button.property("names")
             button.setText(short if self._is_narrow else title)
             button.setToolTip(f"Lesson: {title}")
-        self._lessons_heading.setText("" if self._is_narrow else "Lessons")
+        self._lessons_heading.setVisible(bool(self.lesson_buttons) and not self._is_narrow)
         self._area.setMaximumHeight(self._content.sizeHint().height())

@@ -10,8 +10,6 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.languages import NEUTRAL, language_names
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
-MAX_WORDS, MAX_TOKENS = 16, 22
-"""With more, lines and cells of the figures are too narrow to read. Words are counted before tokens are known."""
 
 
 class OwnSentence:
@@ -37,7 +35,7 @@ class OwnSentence:
         self.text = FIRST_EXAMPLE
         state.experiment_changed.connect(self._update, max_args=0)
         state.model_changed.connect(self._check_language, max_args=0)
-        state.result_changed.connect(self._check_length, max_args=0)
+        state.result_changed.connect(self._accept, max_args=0)
         if window_state is not None:
             window_state.model_changed.connect(self._offer, max_args=0)
             window_state.experiment_changed.connect(self._offer, max_args=0)
@@ -104,11 +102,7 @@ class OwnSentence:
 
     def begin(self) -> None:
         """Starts with the sentence of the Translate page, if Learn can use it."""
-        text = self.offered
-        num_words = len(text.split())
-        if num_words > MAX_WORDS:
-            self._report(_too_long(num_words, "words", MAX_WORDS))
-        elif text:
+        if text := self.offered:
             self._is_unchecked = True
             self._state.prepare_text(text)
             self.replaced.emit(text)
@@ -137,10 +131,9 @@ class OwnSentence:
             self._end_check(problem)
         self.changed.emit()
 
-    def _check_length(self) -> None:
-        if (translation := self._state.translation) is not None:
-            num_tokens = max(len(translation.source_tokens), len(translation.predicted_tokens))
-            self._end_check(_too_long(num_tokens, "tokens", MAX_TOKENS) if num_tokens > MAX_TOKENS else "")
+    def _accept(self) -> None:
+        if self._state.translation is not None:
+            self._end_check("")
 
     def _end_check(self, problem: str) -> None:
         """Shows an example instead if the sentence of Translate cannot be used."""
@@ -151,11 +144,6 @@ class OwnSentence:
             if self._state.experiment.source_text != FIRST_EXAMPLE:
                 self._state.submit(edit_text(FIRST_EXAMPLE))
             self.replaced.emit(FIRST_EXAMPLE)
-            self._report(problem)
-
-    def _report(self, problem: str) -> None:
-        self._state.report(f"The sentence from Translate cannot be used here: {problem}. An example is shown instead.")
-
-
-def _too_long(number: int, what: str, limit: int) -> str:
-    return f"it has {number} {what}, and the figures show at most {limit}"
+            self._state.report(
+                f"The sentence from Translate cannot be used here: {problem}. An example is shown instead."
+            )

@@ -123,7 +123,7 @@ class LineChart(Canvas):
             return
         theme, painter, area = current_theme(), QPainter(self), self.area
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.font("small"))
+        painter.setFont(theme.font("body"))
         self._paint_axes(painter, theme)
         colors = _colors(theme)
         for curve, color in zip(self.curves, colors, strict=False):

@@ -240,7 +240,7 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     assert role_name(state.roles, head) == ""
     assert role_in_words(state.roles, head) == "It has no clear role over 9 pairs."
     state.take_roles(_all_of("broad", translation))
-    assert "(entropy at least 73% of that of equal weights), on 9 pairs" in role_in_short(state.roles, head)
+    assert "at least as widely as equal weights on 9 of 20 tokens, on 9 pairs" in role_in_short(state.roles, head)
 
 
 def test_heads_stand_by_the_roles_of_the_sample() -> None:

@@ -11,45 +11,59 @@ from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.heatmap.heatmap import Heatmap, least_height
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
 from augenmerk.viz_app.learn.values import pair_tokens
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 
-MIN_HEIGHT = 230
+MIN_HEIGHT = 170
 
 
 class MapFigure(ChapterFigure):
     """One large map; with the option `grid`, all heads above it as thumbnails to choose from.
 
-    The option `height` gives its least height, if another figure needs the rest. With `unnamed`, the title does not
-    name the head, for chapters before layers and heads are explained.
+    With `unnamed`, the title does not name the head, for chapters before layers and heads are explained.
+
+    Attributes:
+        grid: the thumbnails; None without the option.
+        map: the large map.
+        value: of the cell under the mouse, or the pinned one.
     """
 
     caption = "Attention"
     takes_height = True
-    options_known = frozenset({"grid", "height", "unnamed"})
+    options_known = frozenset({"grid", "unnamed"})
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.grid = HeadGrid(self.state) if "grid" in options else None
         if self.grid is not None:
             self.column.addWidget(HeadGridArea(self.grid), 1)
-        self.map = Heatmap(self.state)
-        scales(self.map.setMinimumHeight, int(options.get("height", MIN_HEIGHT)))
+        self.map, self.value = Heatmap(self.state), label("accent", " ")
+        self.map.set_presented(True)
         self.column.addWidget(self.map, 1)
+        self.column.addWidget(self.value)
+        self.state.selection.events.hovered.connect(self._show_value, max_args=0)
 
     def redraw(self) -> None:
-        """Names the head in the caption; the map follows the state."""
+        """Names the head in the caption, and leaves room for all labels; the map follows the state."""
+        self.map.setMinimumHeight(max(scaled(MIN_HEIGHT), least_height(self.state.maps.view())))
+        self._show_value()
         if self.translation is not None:
             parts = map_text.meaning_of_query(self.state), map_text.off_note(self.state)
             name = self.caption if "unnamed" in self.options else map_text.title(self.state)
             self.title.setText(f"{name}. {' '.join(parts).rstrip()}")
+
+    def _show_value(self) -> None:
+        selection = self.state.selection
+        pair = selection.hovered or selection.pinned
+        value = map_text.describe(self.state, pair) if pair is not None and self.translation is not None else None
+        self.value.setText(": ".join(value) if value is not None else " ")
 
 
 HEADINGS = ("", "queries from", "keys and values from", "mask", "each map: rows × columns")
@@ -124,12 +138,11 @@ class MaskFigure(MatrixFigure):
     matrix_style = MatrixStyle(
         colors="sequential", cell_heights=(7, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
     )
-    least_height = 140
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.matrix.hovered.connect(self._say)
-        self.says = label("small", wraps=True)
+        self.says = label("muted", wraps=True)
         self.published = flat_button("20 positions", PUBLISHED_TIP)
         self.published.setCheckable(True)
         self.published.toggled.connect(self._on_published)
@@ -196,9 +209,8 @@ class OneQueryFigure(MatrixFigure):
         cell_heights=(9, 18),
         aimed_height=120,
         is_clickable=True,
-        legend=lambda top: ("0%", "", "100%"),
+        legend=None,  # that of the map above
     )
-    least_height = 81
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)

@@ -24,11 +24,7 @@ Y_TITLE = "lost without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
 LEAST_COST = 0.1
 """The axis extends at least this far to both sides. If no head matters, the points are near the line."""
-CLARITY = (
-    "A head is clear if each row of its map has one strong cell, at different tokens. Clarity = mean of the rows’ "
-    "largest weights × number of different tokens they point at / number of rows."
-)
-"""Describes `clarity`."""
+CLARITY = "Clarity = mean of the rows’ largest weights × number of different tokens they point at / number of rows"
 COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
 
 
@@ -49,7 +45,8 @@ class ClarityVsImportanceFigure(ChapterFigure):
         self.plot = HeadPlot()
         self.plot.chosen.connect(self.state.intents.choose_head)
         self.plot.pointed.connect(self._say)
-        self.correlations, self.says = label("small", wraps=True), label("small", wraps=True)
+        self.correlations, self.says = label("muted", wraps=True), label("muted", wraps=True)
+        self.correlations.setToolTip(CLARITY)
         add_parts(self.column, self.plot, self.correlations, self.says)
 
     def job(self) -> Job | None:
@@ -132,7 +129,7 @@ class HeadPlot(LineChart):
             return
         theme, painter = current_theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.font("small"))
+        painter.setFont(theme.font("body"))
         self._paint_axes(painter, theme)
         _, (zero,) = self.places(np.zeros(1), np.zeros(1))
         painter.setPen(theme.color("muted"))
@@ -197,5 +194,6 @@ def correlations_in_words(points: Sequence[HeadPoint]) -> str:
     of_kinds = ", ".join(f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in MAP_KINDS)
     return (
         f"Rank correlation of clarity and loss: {of_kinds}; all heads together {correlation(*MAP_KINDS)} (1: the "
-        f"clearer, the more is lost; 0: no relation). {CLARITY}"
+        "clearer, the more is lost; 0: no relation). A head is clear if each row of its map has one strong cell, at "
+        "different tokens."
     )

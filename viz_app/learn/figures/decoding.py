@@ -11,27 +11,28 @@ from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import Beam
-from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, SidewaysScrollArea
+from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext
 from augenmerk.viz_app.learn.job import BeamTreeJob
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import flow
+from augenmerk.viz_app.widgets.layouts import add_parts, flow
 from augenmerk.viz_app.worker.jobs import Job
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.beam_tree import BeamTree
 
 NUM_CANDIDATES = 4
+"""Of each step; a high page has room for more."""
 BEAM = Beam(4, 0.0)
 """Compares plain probabilities: the result is more probable at any length."""
 MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP, ROW_GAP = 28, 100, 9, 30, 4, 5
 """A column is as wide as its widest token."""
 HEADER, EDGE, LINE_GAP = 18, 8, 8
-AROUND_CHIPS = 75
-"""Height of heading and scroll bar of a figure."""
-FACTORS = tuple(1.8 - 0.05 * step for step in range(20))
-"""Sizes of chips, from those on a large page down to those of a long sentence."""
+AROUND_CHIPS = 65
+"""Height of heading and margins of a figure."""
+FACTORS = tuple(1.8 - 0.05 * step for step in range(17))
+"""Sizes of chips, from those on a large page down to body text."""
 NO_LIMIT = 1_000_000
 UNCHANGED = "This search is without your changes. "
 
@@ -71,10 +72,8 @@ class ChipFigure(ChapterFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.drawing = ChipDrawing(self.name)
-        self.says = label("small", wraps=True)
-        self._area = SidewaysScrollArea(self.drawing)
-        self.column.addWidget(self._area)
-        self.column.addWidget(self.says)
+        self.says = label("muted", wraps=True)
+        add_parts(self.column, self.drawing, self.says)
 
     def show_chips(self, chips: Sequence[Chip], description: str, text: str = "") -> None:
         """Shows these chips and this text."""
@@ -89,7 +88,6 @@ class ChipFigure(ChapterFigure):
         width = self.width() - 2 * scaled(PANEL_MARGIN)
         below = max(0, self.says.heightForWidth(width)) if self.says.text() else 0
         self.drawing.fit(width, self.available_height - scaled(AROUND_CHIPS) - below)
-        self._area.fit_height()
 
 
 class DecodingFigure(ChipFigure):
@@ -100,7 +98,7 @@ class DecodingFigure(ChipFigure):
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        self.drawing.header = HEADER
+        self.drawing.header, self.drawing.num_ranks_needed = HEADER, NUM_CANDIDATES
         self.drawing.setCursor(Qt.CursorShape.PointingHandCursor)
         self.drawing.clicked.connect(self._force)
 
@@ -117,7 +115,7 @@ class DecodingFigure(ChipFigure):
                 candidate.probability,
             )
             for step, candidates in enumerate(translation.alternatives)
-            for rank, candidate in enumerate(candidates[:NUM_CANDIDATES])
+            for rank, candidate in enumerate(candidates)
         ]
         self.show_chips(chips, ", ".join(translation.predicted_tokens))
 
@@ -173,6 +171,8 @@ class ChipDrawing(QWidget):
 
     Attributes:
         chips: ordered by step.
+        num_ranks_needed: chips of later ranks are shown where there is room, and shortened.
+        shown: the chips that are drawn.
         header: height of the numbers of the steps, at 100%; 0 for none.
         factor: size of the chips in relation to 100%.
         theme: the theme with this factor.
@@ -186,6 +186,8 @@ class ChipDrawing(QWidget):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.chips: tuple[Chip, ...] = ()
+        self.shown: tuple[Chip, ...] = ()
+        self.num_ranks_needed = NO_LIMIT
         self.header, self.factor, self.theme = 0, 1.0, current_theme()
         self._line_width = NO_LIMIT
         self._columns: list[QRect] = []
@@ -196,10 +198,11 @@ class ChipDrawing(QWidget):
         theme = current_theme()
         self.theme = theme = theme.at_scale(theme.scale * self.factor)
         metrics, sizes = QFontMetrics(theme.font("body", bold=True)), list[QSize]()
-        for chip in self.chips:
+        for chip in self.shown:
             if chip.step == len(sizes):
                 sizes.append(QSize(theme.scaled(MIN_CELL), 0))
-            wanted = metrics.horizontalAdvance(_shown(chip.token)) + theme.scaled(CELL_PADDING)
+            is_needed = chip.rank < self.num_ranks_needed
+            wanted = metrics.horizontalAdvance(_shown(chip.token)) + theme.scaled(CELL_PADDING) if is_needed else 0
             bottom = theme.scaled(self.header) + (chip.rank + 1) * theme.scaled(CELL_HEIGHT + ROW_GAP)
             sizes[-1] = sizes[-1].expandedTo(QSize(min(wanted, theme.scaled(MAX_CELL)), bottom))
         gap = theme.scaled(GAP if self.header else GAP + EDGE)
@@ -208,12 +211,18 @@ class ChipDrawing(QWidget):
         return QSize(right + 1, max((column.bottom() for column in self._columns), default=0) + 1)
 
     def fit(self, width: int, height: int) -> None:
-        """Chooses the largest size that fits: in one line, else in several; else the one line scrolls."""
-        for self._line_width, self.factor in (*product((NO_LIMIT, width), FACTORS), (NO_LIMIT, FACTORS[-1])):
+        """Chooses the largest size that fits: in one line, else in several, which may be higher."""
+        self.shown = tuple(chip for chip in self.chips if chip.rank < self.num_ranks_needed)
+        for self._line_width, self.factor in product((NO_LIMIT, width), FACTORS):
             size = self.natural_size()
             if size.width() <= width and size.height() <= height:
                 break
-        self.setFixedSize(size)
+        if self._line_width == NO_LIMIT:
+            room = height - self.theme.scaled(self.header)
+            num_ranks = max(self.num_ranks_needed, room // self.theme.scaled(CELL_HEIGHT + ROW_GAP))
+            self.shown = tuple(chip for chip in self.chips if chip.rank < num_ranks)
+            size = self.natural_size()
+        self.setFixedHeight(size.height())
         self.update()
 
     def place_of(self, step: int, rank: int) -> QRectF:
@@ -224,7 +233,7 @@ class ChipDrawing(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Reports a click on a chip."""
-        for chip in self.chips:
+        for chip in self.shown:
             if self.place_of(chip.step, chip.rank).contains(event.position()):
                 if event.button() == Qt.MouseButton.LeftButton:
                     self.clicked.emit(chip)
@@ -234,17 +243,17 @@ class ChipDrawing(QWidget):
         """Paints edges, steps and chips."""
         theme, painter = self.theme, QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        places = [self.place_of(chip.step, chip.rank) for chip in self.chips]
-        for chip, place in zip(self.chips, places, strict=True):
+        places = [self.place_of(chip.step, chip.rank) for chip in self.shown]
+        for chip, place in zip(self.shown, places, strict=True):
             if chip.parent is not None:
                 self._paint_edge(painter, places[chip.parent], place, chip.color)
         if self.header:
-            painter.setFont(theme.font("small"))
+            painter.setFont(theme.font("body"))
             painter.setPen(theme.color("muted"))
             for step, column in enumerate(self._columns):
                 bottom = column.top() + theme.scaled(self.header) - 4
                 painter.drawText(QPointF(column.left() + 2, bottom), str(step + 1) if step else "step 1")
-        for chip, place in zip(self.chips, places, strict=True):
+        for chip, place in zip(self.shown, places, strict=True):
             painter.setPen(QPen(theme.color("border" if chip.color == "text" else chip.color), 1))
             painter.setBrush(theme.color("raised"))
             painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), CHIP_RADIUS, CHIP_RADIUS)

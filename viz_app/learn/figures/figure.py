@@ -1,26 +1,27 @@
 """The base classes of live figures."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.model.size import Module
 from augenmerk.core.translation.result import FloatArray, Translation
+from augenmerk.viz_app.heatmap.heatmap import MANY_ROWS, row_height
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
 from augenmerk.viz_app.learn.checks import Answers
 from augenmerk.viz_app.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
-from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
+from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import ScrollArea
 from augenmerk.viz_app.worker.inference import ExperimentController
 from augenmerk.viz_app.worker.jobs import Job
 
-SCROLL_BAR, WAITING_DELAY_MS = 12, 250
+WAITING_DELAY_MS = 250
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class ChapterFigure(LivePanel):
         self.available_height = 0
         self._done: Job | None = None
         self.setProperty("role", "panel")
-        self.waiting = label("small", "computing…")
+        self.waiting = label("muted", "computing…")
         self.waiting.setVisible(False)
         scales(self.column.setContentsMargins, PANEL_MARGIN, 10, PANEL_MARGIN, 12)
         scales(self.column.setSpacing, 8)
@@ -143,18 +144,16 @@ class ChapterFigure(LivePanel):
 
 
 class MatrixFigure(ChapterFigure):
-    """A figure with a matrix, whose cells are lower on a low page.
+    """A figure with a matrix, whose cells are lower on a low page, down to the height of their labels.
 
     Attributes:
         name: of the matrix, for screen readers.
         matrix_style: colours and heights of the matrix.
-        least_height: of all cells together, in pixels at 100%.
         matrix: draws the numbers.
     """
 
     name: ClassVar[str]
     matrix_style: ClassVar[MatrixStyle]
-    least_height: ClassVar[int]
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -169,23 +168,10 @@ class MatrixFigure(ChapterFigure):
 
     def fit(self) -> None:
         """Makes cells as high as possible without scrolling."""
-        largest = self.matrix_style.cell_heights[1]
-        most = min(self.matrix_style.aimed_height, largest * sum(len(each.row_labels) for each in self.matrix.matrices))
+        theme, largest = current_theme(), self.matrix_style.cell_heights[1]
+        num_rows = sum(len(each.row_labels) for each in self.matrix.matrices)
+        least = math.ceil(min(num_rows, MANY_ROWS) * row_height(theme.font("body")) / theme.scale)
+        most = max(least, min(self.matrix_style.aimed_height, largest * num_rows))
         self.matrix.set_heights(most, largest)
-        excess = round(self.excess_px / current_theme().scale)
-        self.matrix.set_heights(max(min(self.least_height, most), most - excess), largest)
-
-
-class SidewaysScrollArea(ScrollArea):
-    """As high as its content. It scrolls sideways if the content is wider."""
-
-    def __init__(self, content: QWidget) -> None:
-        super().__init__(content)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-
-    def fit_height(self) -> None:
-        """Adapts to new content."""
-        content = self.widget()
-        height = max(content.minimumSizeHint().height(), content.minimumHeight()) if content is not None else 0
-        self.setFixedHeight(height + scaled(SCROLL_BAR))
+        excess = round(self.excess_px / theme.scale)
+        self.matrix.set_heights(max(least, most - excess), largest)

@@ -53,14 +53,13 @@ class LayersFigure(MatrixFigure):
         cell_text=lambda value: f"{value * 100:.0f}",
         legend=lambda top: ("0%", "", "100%"),
     )
-    least_height = 120
     has_sublayers: ClassVar[bool] = False
     answer: "LogitLens | None"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.matrix.tip_of = self._tip_of
-        self.says = label("small", wraps=True)
+        self.says = label("muted", wraps=True)
         self.matrix.hovered.connect(self._show_candidates)
         add_parts(self.column, self.matrix, self.says)
 
@@ -141,7 +140,7 @@ class WordPartsFigure(ChapterFigure):
         self.step = 0
         self.words: list[QToolButton] = []
         self._flow = FlowLayout(CHIP_SPACING)
-        self.says, self.sums = label("accent", wraps=True), label("small", wraps=True)
+        self.says, self.sums = label("accent", wraps=True), label("muted", wraps=True)
         self.bars = PartBars(self.state, NUM_PARTS_SHOWN)
         add_parts(self.column, self._flow, self.says, self.sums, self.bars)
 

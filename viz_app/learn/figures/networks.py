@@ -43,7 +43,6 @@ class NetworksFigure(MatrixFigure):
         is_clickable=True,
         legend=lambda top: ("0%", "", "100%"),
     )
-    least_height = 91
     answer: Mapping[Network | None, Translation] | None
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
@@ -52,7 +51,7 @@ class NetworksFigure(MatrixFigure):
         self.matrix.tip_of = self._tip_of
         self.matrix.hovered.connect(self._say)
         self.matrix.clicked.connect(self._toggle)
-        self.says = label("small", wraps=True)
+        self.says = label("muted", wraps=True)
         add_parts(self.column, self.matrix, self.says)
 
     def job(self) -> Job | None:

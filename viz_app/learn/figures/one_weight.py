@@ -9,7 +9,7 @@ from itertools import starmap
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QSlider, QToolTip, QWidget
 
 from augenmerk.core.analysis.trace import Trace
@@ -27,13 +27,11 @@ from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import add_parts, row_of
 from augenmerk.viz_app.worker.jobs import TraceJob
 
-LINE, LEAST_LINE, GAP, HEADER = 22, 12, 12, 20
-"""A line is lower on a low page."""
+LINE, GAP, HEADER = 22, 12, 20
+"""On a low page, a line is as low as its text."""
 IN_TIP = 8
 """Numbers in a line of a tool tip."""
 MAX_TOKEN, MAX_STRIP = 100, 190
-TEXT_OF_LINE = 0.9
-"""Largest height of letters, as a share of the height of a line."""
 NUMBER_WIDTH, LEAST_BAR = 52, 46
 NAMES_AND_REST, CELL = 190, 46
 """Widths in the table of numbers: of both outer columns together, and of a number."""
@@ -122,7 +120,7 @@ class OneWeightFigure(ChapterFigure):
         self.temperature.setProperty("role", "film")
         self.temperature.setAccessibleName("Softmax temperature")
         self.temperature.valueChanged.connect(lambda place: set_temperature(self.state, str(TEMPERATURES[place])))
-        self._temperature_text = label("small")
+        self._temperature_text = label("muted")
         self.move_button = QPushButton("Move the whole row here")
         self.move_button.setToolTip("Give all weight of this row to the pinned key, and translate again")
         self.move_button.clicked.connect(lambda: move_row(self.state, "pinned"))
@@ -134,7 +132,8 @@ class OneWeightFigure(ChapterFigure):
         self.table.set_line(scaled(LINE))
         if self.table.num_lines > 0:
             lower = math.ceil(self.excess_px / self.table.num_lines)
-            self.table.set_line(max(scaled(LEAST_LINE), scaled(LINE) - lower))
+            least = QFontMetrics(current_theme().font("body")).height()
+            self.table.set_line(max(least, scaled(LINE) - lower))
 
     def refresh(self) -> None:
         """Pins a large weight if nothing is pinned."""
@@ -314,11 +313,10 @@ class WeightTable(QWidget):
         if steps is None:
             return
         painter, last = QPainter(self), len(self._tokens)
-        painter.setFont(theme.font("small"))
+        painter.setFont(theme.font("body"))
         headings = ("", "query · keys k", "attention score", "weight", "weight · value v")
         for cell, heading in zip(self._cells(-2), headings, strict=True):
             self._paint_text(painter, cell, heading, "muted", Qt.AlignmentFlag.AlignLeft)
-        small = self._fitting(theme.font("small"))
         key_reach = float(max(np.abs(steps.query).max(), np.abs(steps.keys).max()))
         value_reach = float(max(np.abs(steps.weighted).max(), np.abs(steps.output).max(), 1e-9))
         score_reach = float(max(np.abs(steps.scores[np.isfinite(steps.scores)]).max(), 1e-9))
@@ -328,10 +326,10 @@ class WeightTable(QWidget):
                 painter.fillRect(self.line_of(key), theme.color("raised"))
             if key < last:
                 text, color = (self._query, "accent") if key < 0 else (self._tokens[key], "text")
-                painter.setFont(self._fitting(theme.font("body", bold=key in (-1, self._key))))
+                painter.setFont(theme.font("body", bold=key in (-1, self._key)))
                 self._paint_text(painter, name, text, color)
                 self._paint_strip(painter, key_strip, steps.query if key < 0 else steps.keys[key], key_reach)
-            painter.setFont(small)
+            painter.setFont(theme.font("body"))
             if 0 <= key < last:
                 self._paint_score(painter, score, float(steps.scores[key]), score_reach)
                 self._paint_weight(painter, weight, float(steps.weights[key]))
@@ -375,12 +373,6 @@ class WeightTable(QWidget):
 
     def _bar(self, cell: QRectF) -> QRectF:
         return QRectF(cell.left(), cell.top() + self._line / 3, cell.width() - scaled(NUMBER_WIDTH), self._line * 0.4)
-
-    def _fitting(self, font: QFont) -> QFont:
-        """The font, smaller if lines would touch."""
-        fitting = QFont(font)
-        fitting.setPixelSize(min(font.pixelSize(), int(self._line * TEXT_OF_LINE)))
-        return fitting
 
     def _line_at(self, place: QPointF) -> int:
         """−1 for the query, then keys, then the sum."""

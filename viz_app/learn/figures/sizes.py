@@ -61,7 +61,7 @@ class SizesFigure(ChapterFigure):
         self.menu.choice = OWN
         self.menu.chosen.connect(self._choose_model)
         self.sliders = tuple(self._make_slider(name) for name in ("Source tokens", "Target tokens"))
-        self._lengths = tuple(label("small") for _ in self.sliders)
+        self._lengths = tuple(label("muted") for _ in self.sliders)
         for shown in self._lengths:
             shown.setMinimumWidth(self.fontMetrics().horizontalAdvance(f"S = {MAX_LENGTH:,}"))
         self.stack = StackDrawing()
@@ -170,7 +170,7 @@ class SizesFigure(ChapterFigure):
             tag = "th" if line is self.lines[-1] else "td"
             name, *numbers = (f"{text}</{tag}>" for text in line)
             html += f'<tr><{tag} align="left">{name}'
-            html += "".join(f'<{tag} align="right" style="padding-left: 18px">{text}' for text in numbers) + "</tr>"
+            html += "".join(f'<{tag} align="right" style="padding-left: 12px">{text}' for text in numbers) + "</tr>"
         self._table.setText(f'<table cellspacing="0">{html}</table>')
 
 

@@ -86,8 +86,8 @@ def _letters(factor: float) -> str:
     if factor == 1.0:
         return ""
     theme = current_theme()
-    body, large, small = theme.pixel_size("body"), theme.pixel_size("large"), theme.pixel_size("small")
-    sizes = {"muted": body, "sentence": large, "accent": body, "small": small}
+    body = theme.pixel_size("body")
+    sizes = {"muted": body, "sentence": theme.pixel_size("large"), "accent": body}
     return " ".join(f'QLabel[role="{role}"] {{ font-size: {round(size * factor)}px }}' for role, size in sizes.items())
 
 
@@ -111,7 +111,7 @@ def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...]) -> QWidget
     title = label("sentence" if word else "muted", word or "added")
     grid.addWidget(title, 0, 0, 1, len(tokens))
     for place, (token, token_id) in enumerate(zip(tokens, ids, strict=True)):
-        for row, (role, text) in enumerate((("accent", token), ("small", str(token_id))), start=1):
+        for row, (role, text) in enumerate((("accent", token), ("muted", str(token_id))), start=1):
             grid.addWidget(label(role, text), row, place)
     column.setToolTip(" + ".join(tokens) if len(tokens) > 1 else "")
     return column
@@ -139,7 +139,6 @@ class PositionsFigure(MatrixFigure):
         aimed_height=200,
         legend=lambda top: (f"−{top:.1f}", "0", f"{top:.1f}"),
     )
-    least_height = 100
     answer: tuple[FloatArray, FloatArray] | None
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:

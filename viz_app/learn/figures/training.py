@@ -86,7 +86,7 @@ class SmoothingFigure(ChapterFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.bars = BarList("Target distribution", "What the loss asks for")
-        self._below = label("small", wraps=True)
+        self._below = label("muted", wraps=True)
         self.chart = LineChart("Loss of over-confidence", "odds of the right word", "loss")
         scales(self.chart.setMinimumHeight, 150)
         add_parts(self.column, self.bars, self._below, self.chart)
@@ -100,11 +100,11 @@ class SmoothingFigure(ChapterFigure):
         found = self.answer
         if found is None:
             return
-        names = ("padding", "dog", "cat (right)", "mouse", "horse")
+        names = ("dog", "cat (right)", "mouse", "horse")
         self.bars.show_bars(
             [
                 Bar(name, float(share), f"{share:.3f}", is_lit="right" in name)
-                for name, share in zip(names, found.target, strict=True)
+                for name, share in zip(names, found.target[1:], strict=True)  # the first, padding, is never asked for
             ]
         )
         odds = found.odds.astype(np.float64)
@@ -150,7 +150,7 @@ class TrainHereFigure(ChapterFigure):
         self.button = QPushButton("Try: train it")
         self.button.setProperty("role", "primary")
         self.button.clicked.connect(self._start_or_stop)
-        self.progress = label("small")
+        self.progress = label("muted")
         self.verdict = label("accent", wraps=True)
         self.pictures = [EpochPicture(epoch) for epoch in range(self._settings.training.num_epochs + 1)]
         criterion = label(
@@ -159,7 +159,7 @@ class TrainHereFigure(ChapterFigure):
             "averaged over the steps.",
             wraps=True,
         )
-        question = label("muted", "I think the diagonal appears in epoch")
+        question = label("muted", "The diagonal appears in epoch")
         row = row_of(question, self.guess, self.button, (self.progress, 1))
         add_parts(self.column, criterion, row, self.verdict, wrapping_row(self.pictures, spacing=scaled(GAP)))
 
@@ -261,7 +261,7 @@ class EpochPicture(QWidget):
             color = "accent" if self.share >= APPEARED else "border"
         painter.setPen(QPen(theme.color(color), 2))
         painter.drawRect(frame)
-        painter.setFont(theme.font("small"))
+        painter.setFont(theme.font("body"))
         painter.setPen(theme.color("muted" if self.weights is None else "text"))
         painter.drawText(QRectF(0, side + 2, side, self.height() - side), Qt.AlignmentFlag.AlignLeft, self._text)
 
