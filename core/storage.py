@@ -101,7 +101,7 @@ def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
     try:
         yield temporary
         if durable:
-            _flush_to_disk(temporary)
+            flush_to_disk(temporary)
         temporary.chmod(0o666 & ~_umask())
         os.replace(temporary, target)
         if durable:
@@ -175,7 +175,8 @@ def _file_behind(target: Path) -> Path:
     return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
-def _flush_to_disk(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
+    """Makes the content of a file survive a power cut. Raises `OSError`."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

@@ -216,6 +216,14 @@ def _rows(path: Path, heading: tuple[str, ...]) -> Iterator[tuple[int, tuple[str
             yield row, columns
 
 
+def require_translations(sources: Sequence[object], targets: Sequence[object]) -> None:
+    """Raises `AnalysisError` unless there is one translation for each sentence."""
+    if len(sources) != len(targets):
+        raise AnalysisError(
+            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
+        )
+
+
 NUM_ITERATIONS = 5
 _EMPTY = 0
 """The id of the empty word, which precedes the words of every source sentence."""
@@ -283,10 +291,7 @@ def train_ibm_1(
     Raises:
         AnalysisError: the sides differ in length, or no pair is left.
     """
-    if len(sources) != len(targets):
-        raise AnalysisError(
-            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
-        )
+    require_translations(sources, targets)
     pairs = [(source, target) for source, target in zip(sources, targets, strict=True) if len(source) and len(target)]
     if not pairs:
         raise AnalysisError("Learning an alignment needs at least one sentence pair.")

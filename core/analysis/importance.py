@@ -4,7 +4,7 @@ After Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3
 `core.analysis`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,19 +12,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from augenmerk.core.analysis.alignment import require_translations
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.heads import Head, Network, Side, heads_of, networks_of
 from augenmerk.core.model.transformer import (
     Encoding,
-    attentions_of,
     require_finite,
 )
 from augenmerk.core.translation.compilation import compile_general
 from augenmerk.core.translation.decoding import batches_by_length
 from augenmerk.core.translation.experiment import Experiment, General, scaling
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, ReadOnlyArrays
+from augenmerk.core.translation.result import FloatArray, MapKind
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_source, encode_target
 
@@ -33,25 +33,20 @@ BATCH_SIZE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class HeadImportance(ReadOnlyArrays):
+class HeadImportance:
     """The rise of a model's loss on a sample without each of its heads and feed-forward networks.
 
     Attributes:
         loss: of the whole model, in nats: the mean cross-entropy per target token, including the end token; or for
             pairs of words, see `core.analysis.pairs`, the mean log P(rival) − log P(word).
-        encoder, decoder, cross: [L, H], the loss with this head off minus `loss`: above 0 if the head helps.
-        encoder_networks, decoder_networks: [L], the same of feed-forward networks.
+        rise_of: for each head and network, the loss with it off minus `loss`: above 0 if it helps.
         num_sentences, num_tokens: of the sample.
         num_skipped: pairs that the model refused.
         changes: heads and networks that were changed.
     """
 
     loss: float
-    encoder: FloatArray
-    decoder: FloatArray
-    cross: FloatArray
-    encoder_networks: FloatArray
-    decoder_networks: FloatArray
+    rise_of: Mapping[Head | Network, float]
     num_sentences: int
     num_tokens: int
     num_skipped: int
@@ -59,17 +54,14 @@ class HeadImportance(ReadOnlyArrays):
 
     def of_kind(self, kind: MapKind) -> FloatArray:
         """[L, H] of one kind."""
-        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+        found = {part: rise for part, rise in self.rise_of.items() if isinstance(part, Head) and part.kind == kind}
+        num_layers = len({head.layer for head in found})
+        return np.array(list(found.values()), dtype=np.float32).reshape(num_layers, -1)
 
     def of_networks(self, side: Side) -> FloatArray:
         """[L] of the feed-forward networks of one side."""
-        return self.encoder_networks if side == "encoder" else self.decoder_networks
-
-    def of(self, part: Head | Network) -> float:
-        """The rise of the loss without one head or network."""
-        if isinstance(part, Network):
-            return float(self.of_networks(part.side)[part.layer])
-        return float(self.of_kind(part.kind)[part.layer, part.head])
+        found = [rise for part, rise in self.rise_of.items() if isinstance(part, Network) and part.side == side]
+        return np.array(found, dtype=np.float32)
 
     @property
     def largest(self) -> float:
@@ -77,7 +69,7 @@ class HeadImportance(ReadOnlyArrays):
 
         A network can exceed it: without the first of the decoder, the bundled model loses 20 times as much.
         """
-        return max(float(np.abs(self.of_kind(kind)).max()) for kind in MAP_KINDS)
+        return max(abs(rise) for part, rise in self.rise_of.items() if isinstance(part, Head))
 
 
 def head_importance(
@@ -171,32 +163,10 @@ def importance_of_targets(
         if not count:
             continue
         loss, *without = (sums / count).tolist()
-        changed = dict(zip(parts, without, strict=True))
-        found = HeadImportance(
-            loss=loss,
-            **{
-                kind: np.array(
-                    [
-                        [changed[Head(kind, layer, head)] - loss for head in range(module.num_heads)]
-                        for layer, module in enumerate(modules)
-                    ],
-                    dtype=np.float32,
-                )
-                for kind, modules in attentions_of(plain).items()
-            },
-            encoder_networks=_of_networks(changed, "encoder", loss),
-            decoder_networks=_of_networks(changed, "decoder", loss),
-            num_sentences=num_sentences,
-            num_tokens=num_tokens,
-            num_skipped=num_skipped,
-            changes=tuple(changes),
-        )
+        rises = (np.array(without) - loss).astype(np.float32).tolist()
+        rise_of = dict(zip(parts, rises, strict=True))
+        found = HeadImportance(loss, rise_of, num_sentences, num_tokens, num_skipped, tuple(changes))
     yield done, total, found
-
-
-def _of_networks(losses: dict[Head | Network, float], side: Side, whole: float) -> FloatArray:
-    found = [loss - whole for part, loss in losses.items() if isinstance(part, Network) and part.side == side]
-    return np.array(found, dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,10 +226,7 @@ def _loss(model: Model, batch: _Batch, experiment: Experiment, off: Head | Netwo
 
 def _encode_pairs(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredTarget]:
     """The pairs that the model accepts."""
-    if len(sources) != len(targets):
-        raise AnalysisError(
-            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
-        )
+    require_translations(sources, targets)
     codecs, pairs = translator.checkpoint.codecs, []
     for source, target in zip(sources, targets, strict=True):
         try:

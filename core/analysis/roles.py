@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.analysis.alignment import require_translations
 from augenmerk.core.analysis.measures import row_entropy
 from augenmerk.core.analysis.selection import is_hidden
 from augenmerk.core.errors import AnalysisError, TextError
@@ -192,10 +193,8 @@ def profile_heads(
     Raises:
         AnalysisError: the model lacks a head, no sentence could be read, or the two sides differ in length.
     """
-    if targets is not None and len(targets) != len(sources):
-        raise AnalysisError(
-            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
-        )
+    if targets is not None:
+        require_translations(sources, targets)
     profiler = HeadProfiler(changes)
     profiler.read(translator, sources, targets, on_progress=on_progress)
     return profiler.result()

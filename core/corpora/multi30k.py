@@ -6,36 +6,19 @@ product: each user downloads it from its public repository, `multi30k/dataset`, 
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
+from augenmerk.core.download import Downloader, RemoteFile
 from augenmerk.core.errors import CorpusError, StorageError
-from augenmerk.core.storage import atomic_path, read_bytes
+from augenmerk.core.storage import read_bytes
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
-CONNECT_TIMEOUT_S = 10.0
-READ_TIMEOUT_S = 20.0
-_CHUNK_BYTES = 32 * 1024
 _ADVICE = "Check the connection and try again, or choose a folder with your own copy (in a terminal: --data DIR)."
-
-
-@dataclass(frozen=True)
-class RemoteFile:
-    """A file to download.
-
-    Attributes:
-        name: its name below the base address, and in the cache.
-        num_bytes: its size.
-        sha256: its digest, 64 hexadecimal digits.
-    """
-
-    name: str
-    num_bytes: int
-    sha256: str
 
 
 FILES = (
@@ -82,7 +65,7 @@ def download(
     """The folder with Multi30k's six files, downloading those that are missing or damaged.
 
     If all files are present with the right digests, there is no network access. `should_stop` is called before each
-    file and after each chunk (32 KiB at most).
+    file and after each chunk (64 KiB at most).
 
     Args:
         cache_folder: the parent of the folder `multi30k`; None for the user's cache.
@@ -97,88 +80,29 @@ def download(
         StorageError: the cache cannot be written.
     """
     folder = (cache_path() if cache_folder is None else Path(cache_folder)) / "multi30k"
+    url = base_url.rstrip("/")
+
+    def check() -> None:
+        if should_stop():
+            raise DownloadStoppedError(f"The download of {url} was stopped. Start it again to fetch what is missing.")
+
+    downloader = Downloader(CorpusError, _ADVICE, check)
     missing = [file for file in files if not _is_whole(folder / file.name, file)]
-    total_bytes = sum(file.num_bytes for file in missing)
+    total_bytes = sum(file.num_bytes or 0 for file in missing)
     done_bytes = 0
     for file in missing:
 
-        def report(file_bytes: int, file: RemoteFile = file, before: int = done_bytes) -> None:
-            on_progress(DownloadProgress(file.name, before + file_bytes, total_bytes))
+        def report(name: str, file_bytes: int, _: int, before: int = done_bytes) -> None:
+            on_progress(DownloadProgress(name, before + file_bytes, total_bytes))
 
         try:
-            _fetch(file, f"{base_url.rstrip('/')}/{file.name}", folder / file.name, report, should_stop)
+            downloader.fetch(file, f"{url}/{file.name}", folder / file.name, report)
         except StorageError as error:
             raise StorageError(
                 f"{error} Or choose a folder with your own copy of Multi30k (in a terminal: --data DIR)."
             ) from error
-        done_bytes += file.num_bytes
+        done_bytes += file.num_bytes or 0
     return folder
-
-
-def _fetch(
-    file: RemoteFile, url: str, target: Path, report: Callable[[int], None], should_stop: Callable[[], bool]
-) -> None:
-    """Downloads one file to `target`; it appears there complete and verified, or not at all."""
-    digest = hashlib.sha256()
-    num_bytes = 0
-    with atomic_path(target) as temporary, temporary.open("wb") as output:
-        report(0)
-        for piece in _stream(url, should_stop):
-            num_bytes += len(piece)
-            if num_bytes > file.num_bytes:
-                break  # not the pinned file: no need to download the rest
-            output.write(piece)
-            digest.update(piece)
-            report(num_bytes)
-        if num_bytes != file.num_bytes or digest.hexdigest() != file.sha256:
-            raise CorpusError(
-                f"The file from {url} is not the right one: its digest is not {file.sha256[:12]}… (SHA-256, "
-                f"{file.num_bytes:,} bytes). It was deleted. A proxy or a log-in page may have answered. {_ADVICE}"
-            )
-
-
-def _stream(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
-    """The body at `url`, in chunks. Raises `CorpusError` if anything fails or is stopped.
-
-    The errors of `requests` are `OSError`s: they are converted here, so that they do not look like errors of writing.
-    """
-    import requests  # 70 modules, which the start of the window does without
-
-    _raise_if_stopped(url, should_stop)
-    try:
-        with requests.get(
-            url, stream=True, timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S), headers={"Accept-Encoding": "identity"}
-        ) as response:
-            if response.status_code != requests.codes.ok:
-                raise CorpusError(
-                    f"The download from {url} failed: {response.status_code} {response.reason}. {_ADVICE}"
-                )
-            for piece in response.iter_content(_CHUNK_BYTES):
-                _raise_if_stopped(url, should_stop)
-                yield piece
-    except requests.RequestException as error:
-        raise CorpusError(f"Cannot fetch {url}: {_explain(error)}. {_ADVICE}") from error
-
-
-def _raise_if_stopped(url: str, should_stop: Callable[[], bool]) -> None:
-    if should_stop():
-        raise DownloadStoppedError(f"The download of {url} was stopped. Start it again to fetch what is missing.")
-
-
-def _explain(error: OSError) -> str:
-    import requests
-
-    match error:
-        case requests.exceptions.SSLError():
-            return "the server's certificate was not accepted"
-        case requests.Timeout():
-            return "the server did not answer in time"
-        case requests.exceptions.ChunkedEncodingError():
-            return "the connection broke before the file was complete"
-        case requests.ConnectionError():
-            return "the connection to the server failed"
-        case _:
-            return str(error)
 
 
 def _is_whole(path: Path, file: RemoteFile) -> bool:

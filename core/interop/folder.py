@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 import sentencepiece
 import yaml
 
-from augenmerk.core.errors import ModelImportError
+from augenmerk.core.errors import ConfigError, ModelImportError
 from augenmerk.core.interop.pickled import kind_of_other_file
 from augenmerk.core.strict_json import Field, JsonError, parse, path_of_member, shown
 from augenmerk.core.text.subword_check import check_model
@@ -23,6 +24,8 @@ _MAX_YAML_BYTES = 256 * 2**10
 _MAX_YAML_ALIASES, _MAX_YAML_MERGED = 100, 10_000
 _MAX_TEXT_BYTES = _MAX_SPM_BYTES = 64 * 2**20
 ReadT = TypeVar("ReadT")
+UNSUPPORTED, OTHER_COPY = "This model cannot be read.", "Use another copy."
+"""Advice on a value that Augenmerk cannot use, and on one that no program can."""
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.\- ]+?)[\"']?\s*$", re.MULTILINE)
 
 
@@ -97,31 +100,29 @@ class Section:
 
     def choice(self, name: str, default: str | None, *known: str) -> str:
         """One of these texts."""
-        if default is None and name not in self.values:
-            raise self.refused(name, f"one of {', '.join(known)}")
-        return self._checked(lambda: self.field(name, default).choice(known), "This model cannot be read.")
+        self.require(default is not None or name in self.values, name, f"one of {', '.join(known)}", OTHER_COPY)
+        return self._checked(lambda: self.field(name, default).choice(known), UNSUPPORTED)
 
     def flag(self, name: str, default: bool = False) -> bool:
         """True or false."""
         value = self.values.get(name, default)
-        if not isinstance(value, bool):
-            raise self.refused(name, "true or false")
-        return value
+        self.require(isinstance(value, bool), name, "true or false", OTHER_COPY)
+        return bool(value)
 
     def items(self, name: str) -> list[Any]:
         """The items of a list; none if it is missing."""
-        value = self.values.get(name, [])
-        if not isinstance(value, list):
-            raise self.refused(name, "a list")
-        return value
+        value: Any = self.values.get(name, [])
+        self.require(isinstance(value, list), name, "a list", OTHER_COPY)
+        return list(value)
 
-    def refused(self, name: str, wanted: str, advice: str = "Use another copy.") -> ModelImportError:
-        """The error about a value; `wanted` completes “it must be …”."""
-        value = _described(self.values[name]) if name in self.values else "missing"
-        path = path_of_member(self.path, name)
-        return ModelImportError(f"{self.file}: {path} is {value}; it must be {wanted}. {advice}")
+    def require(self, is_met: bool, name: str, wanted: str, advice: str = UNSUPPORTED) -> None:
+        """Raises `ModelImportError` about a value unless a condition is met; `wanted` completes “it must be …”."""
+        if not is_met:
+            value = _described(self.values[name]) if name in self.values else "missing"
+            path = path_of_member(self.path, name)
+            raise ModelImportError(f"{self.file}: {path} is {value}; it must be {wanted}. {advice}")
 
-    def _checked(self, read: Callable[[], ReadT], advice: str = "Use another copy.") -> ReadT:
+    def _checked(self, read: Callable[[], ReadT], advice: str = OTHER_COPY) -> ReadT:
         try:
             return read()
         except JsonError as error:
@@ -131,6 +132,15 @@ class Section:
 def _described(value: object) -> str:
     """A value for a message; of a container only the size, because aliases make long values from short texts."""
     return shown(value) if isinstance(value, list | dict | int) else repr(value)[:80]
+
+
+@contextmanager
+def settings_of(file: Path) -> Iterator[None]:
+    """A context that builds settings from a file. It raises `ModelImportError` if they do not fit together."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ModelImportError(f"{file}: {error}") from error
 
 
 class ModelFolder:

@@ -4,33 +4,28 @@
 own cache. `HF_ENDPOINT` selects another server, as for that library.
 """
 
-import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import platformdirs
-import requests
 
+from augenmerk.core.download import CONNECT_TIMEOUT_S, Downloader, OnDownload, RemoteFile
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.marian import check_architecture
-from augenmerk.core.storage import cannot_write, write_text
+from augenmerk.core.storage import write_text
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
-OnDownload = Callable[[str, int, int], None]
 _SMALL_FILES = (
     *("config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "README.md"),
     *("vocab.json", "target_vocab.json", "source.spm", "target.spm"),
 )
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
-_CHUNK_BYTES = 2**18
-_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S = 10.0, 30.0
 _ADVICE = (
     "Check the connection and try again: what has arrived is kept. Or fetch the repository's files elsewhere and "
     "import the folder that they are in."
@@ -41,16 +36,6 @@ _NEWEST = (None, "main")
 _COMMIT = re.compile("[0-9a-f]{40}")
 _WHOLE = ".whole"
 """Suffix of the empty file next to a commit's folder that marks a complete download."""
-
-
-@dataclass(frozen=True)
-class _RemoteFile:
-    """A file of a repository, with its size and one of two digests if the server reports them."""
-
-    name: str
-    num_bytes: int | None
-    sha256: str | None
-    git_sha1: str | None
 
 
 def fetch(
@@ -72,7 +57,7 @@ def fetch(
         cache_folder: None for the user's cache.
         on_phase: receives a description of each phase.
         on_download: receives each file's name, the bytes that have arrived, and all of them.
-        should_stop: called between pieces of a quarter of a megabyte.
+        should_stop: called between pieces of 64 KiB.
 
     Raises:
         ModelImportError: huggingface_hub is not installed, there is no such repository, it holds another kind of model,
@@ -92,12 +77,21 @@ def fetch(
         if known is None:
             raise ModelImportError(f"{repository} cannot be fetched: {error}. {_ADVICE}") from error
         return known
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+    def check() -> None:
+        if should_stop():
+            raise ImportStoppedError
+
     folder = home / commit
+    downloader = Downloader(ModelImportError, _ADVICE, check, resumes=True, headers=build_hf_headers())
     wanted = {name: files[name] for name in _SMALL_FILES if name in files}
     if "config.json" not in wanted:
         raise ModelImportError(f"{repository} holds no config.json. Choose a repository with a Marian model.")
     for number, file in enumerate((*wanted.values(), *_weights_of(repository, files)), start=1):
-        _fetch_file(file, _url(repository, commit, file.name), folder, on_download, should_stop)
+        target = folder / file.name
+        if not target.is_file() or file.num_bytes not in (None, target.stat().st_size):
+            downloader.fetch(file, _url(repository, commit, file.name), target, on_download)
         if number == 1:  # before hundreds of megabytes are fetched
             check_architecture(ModelFolder(folder))
     write_text(home / f"{commit}{_WHOLE}", "")
@@ -110,7 +104,7 @@ class _UnreachableError(Exception):
     """The server does not answer, or must not be asked."""
 
 
-def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _RemoteFile]]:
+def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, RemoteFile]]:
     """The commit and the files of a repository."""
     try:
         import huggingface_hub
@@ -129,7 +123,7 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
             "import their folder."
         ) from error
     try:
-        info = api.model_info(repository, revision=revision, files_metadata=True, timeout=_CONNECT_TIMEOUT_S)
+        info = api.model_info(repository, revision=revision, files_metadata=True, timeout=CONNECT_TIMEOUT_S)
     except errors.GatedRepoError as error:
         raise ModelImportError(
             f"{repository}: access is restricted. Request access on its page, log in with "
@@ -158,12 +152,12 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
     return info.sha, files
 
 
-def _remote_file(file: Any) -> _RemoteFile:
+def _remote_file(file: Any) -> RemoteFile:
     sha256 = file.lfs.sha256 if file.lfs is not None else None
-    return _RemoteFile(file.rfilename, file.size, sha256, file.blob_id)
+    return RemoteFile(file.rfilename, file.size, sha256, file.blob_id)
 
 
-def _weights_of(repository: str, files: Mapping[str, _RemoteFile]) -> list[_RemoteFile]:
+def _weights_of(repository: str, files: Mapping[str, RemoteFile]) -> list[RemoteFile]:
     """The files with the weights: safetensors where there is a choice; in parts if there is no single file."""
     for name in _WEIGHTS:
         if name in files:
@@ -193,84 +187,3 @@ def _fetched_before(home: Path, revision: str | None) -> tuple[Path, str] | None
     if revision is not None and _COMMIT.fullmatch(revision) and (home / f"{revision}{_WHOLE}").exists():
         return home / revision, revision
     return None
-
-
-def _fetch_file(
-    file: _RemoteFile, url: str, folder: Path, on_download: OnDownload, should_stop: Callable[[], bool]
-) -> None:
-    """Download one file into `folder`, where it appears only after verification.
-
-    An interrupted download resumes.
-    """
-    target, part = folder / file.name, folder / f".{file.name}.part"
-    if target.is_file() and file.num_bytes in (None, target.stat().st_size):
-        return
-    total = file.num_bytes or 0
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        done = part.stat().st_size if part.is_file() else 0
-        if file.num_bytes is None or done > file.num_bytes:
-            part.unlink(missing_ok=True)
-            done = 0
-        with part.open("ab") as output:
-            on_download(file.name, done, total)
-            if file.num_bytes is None or done < file.num_bytes:
-                for piece in _stream(url, done, should_stop):
-                    if piece is None:  # the server starts from the beginning
-                        output.truncate(0)
-                        done = 0
-                        continue
-                    done += len(piece)
-                    output.write(piece)
-                    on_download(file.name, done, total)
-                    if file.num_bytes is not None and done > file.num_bytes:
-                        break
-        _check(file, part, url)
-        os.replace(part, target)
-    except OSError as error:
-        raise cannot_write(target, error) from error
-
-
-def _stream(url: str, start: int, should_stop: Callable[[], bool]) -> Iterator[bytes | None]:
-    """The body at `url` from byte `start` on, in chunks; starts with None if the server begins from byte 0."""
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
-
-    if should_stop():
-        raise ImportStoppedError
-    headers = build_hf_headers() | {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
-    try:
-        with requests.get(url, stream=True, timeout=(_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S), headers=headers) as response:
-            if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
-                raise ModelImportError(
-                    f"{url} answered {response.status_code} {response.reason} instead of the file. {_ADVICE}"
-                )
-            if start and response.status_code == requests.codes.ok:
-                yield None
-            for piece in response.iter_content(_CHUNK_BYTES):
-                if should_stop():
-                    raise ImportStoppedError
-                yield piece
-    except requests.RequestException as error:  # an `OSError`, which must not look like one of writing
-        raise ModelImportError(f"The download of {url} was interrupted. {_ADVICE}") from error
-
-
-def _check(file: _RemoteFile, part: Path, url: str) -> None:
-    """Raise `ModelImportError` unless the file is complete and has the announced digest; remove it if it is wrong."""
-    size = part.stat().st_size
-    if file.num_bytes is None:
-        return
-    if size < file.num_bytes:
-        raise ModelImportError(
-            f"The download of {url} was interrupted after {size:,} of {file.num_bytes:,} bytes. {_ADVICE}"
-        )
-    digest = hashlib.sha256() if file.sha256 else hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
-    with part.open("rb") as content:
-        while piece := content.read(2**20):
-            digest.update(piece)
-    expected = file.sha256 or file.git_sha1
-    if size != file.num_bytes or expected not in (None, digest.hexdigest()):
-        part.unlink()
-        raise ModelImportError(
-            f"The file from {url} has the wrong checksum and was deleted. A proxy or login page may have answered; try "
-            "again."
-        )

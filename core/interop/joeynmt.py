@@ -14,11 +14,18 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
-from augenmerk.core.errors import ConfigError, ImportStoppedError, ModelImportError
-from augenmerk.core.interop.folder import ModelFolder, Section
+from augenmerk.core.errors import ImportStoppedError, ModelImportError
+from augenmerk.core.interop.folder import OTHER_COPY, ModelFolder, Section, settings_of
 from augenmerk.core.interop.model import FolderModel, ImportOptions, OnPhase, ShouldStop, languages_of
-from augenmerk.core.interop.pickled import read_pickled
-from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, check_shapes, tied, with_positions
+from augenmerk.core.interop.weights import (
+    LayerNames,
+    WeightMap,
+    check_finite,
+    check_shapes,
+    read_state_dict,
+    tied,
+    with_positions,
+)
 from augenmerk.core.model.layers import sinusoidal_table
 from augenmerk.core.strict_json import shown
 from augenmerk.core.text.codec import CodecPair
@@ -27,7 +34,6 @@ from augenmerk.core.text.vocabulary import ENDS, STARTS, Vocabulary
 
 FORMAT = "JoeyNMT 2"
 CONFIG = "config.yaml"
-_MEMBER = "model_state"
 _ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "swish"}
 _SPECIALS = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}
 """The special tokens in the order of their ids."""
@@ -80,7 +86,7 @@ class JoeyNMTModel(FolderModel):
         on_phase(f"Reading {self._checkpoint.name}")
         if should_stop():
             raise ImportStoppedError
-        return _only_tensors(self._checkpoint, read_pickled(self._checkpoint, member=_MEMBER, should_stop=should_stop))
+        return read_state_dict(self._checkpoint, should_stop, ["model_state"])
 
     def _find_checkpoint(self, testing: Section) -> Path:
         """The checkpoint that `testing.load_model` names, else the best, the latest, or the one with most steps."""
@@ -96,26 +102,25 @@ class JoeyNMTModel(FolderModel):
     def _model_config(self) -> ModelConfig:
         encoder, decoder = self._encoder, self._decoder
         for section in (encoder, decoder):
-            if "layer_norm" not in section.values:  # versions 2.0 to 2.3 read that in two ways
-                raise section.refused(
-                    "layer_norm", '"pre" or "post", as versions of JoeyNMT differ without it', "Add it."
-                )
+            is_stated = "layer_norm" in section.values  # versions 2.0 to 2.3 read its absence in two ways
+            wanted = '"pre" or "post", as versions of JoeyNMT differ without it'
+            section.require(is_stated, "layer_norm", wanted, "Add it.")
         position = encoder.choice("layer_norm", None, "pre", "post")
         activation = encoder.choice("activation", "relu", *_ACTIVATIONS)
-        if decoder.choice("layer_norm", None, "pre", "post") != position:
-            raise decoder.refused("layer_norm", f'"{position}", as in the encoder', "This model cannot be read.")
-        if decoder.choice("activation", "relu", *_ACTIVATIONS) != activation:
-            raise decoder.refused("activation", f'"{activation}", as in the encoder', "This model cannot be read.")
+        for name, first, second in (
+            ("layer_norm", position, decoder.choice("layer_norm", None, "pre", "post")),
+            ("activation", activation, decoder.choice("activation", "relu", *_ACTIVATIONS)),
+        ):
+            decoder.require(first == second, name, f'"{first}", as in the encoder')
         width = encoder.whole("hidden_size", 512, 1, 8192)
-        if width % 2:
-            raise encoder.refused("hidden_size", "even: waves come in pairs", "This model cannot be read.")
-        if decoder.whole("hidden_size", 512, 1, 8192) != width:
-            raise decoder.refused("hidden_size", f"{width}, as in the encoder", "This model cannot be read.")
+        encoder.require(width % 2 == 0, "hidden_size", "even: waves come in pairs")
+        is_same = decoder.whole("hidden_size", 512, 1, 8192) == width
+        decoder.require(is_same, "hidden_size", f"{width}, as in the encoder")
         scaled = [embeddings.flag("scale") for embeddings in self._embeddings()]
         for embeddings in self._embeddings():
-            if embeddings.whole("embedding_dim", 64, 1, 8192) != width:
-                raise embeddings.refused("embedding_dim", f"{width}, the hidden_size", "This model cannot be read.")
-        try:
+            is_same = embeddings.whole("embedding_dim", 64, 1, 8192) == width
+            embeddings.require(is_same, "embedding_dim", f"{width}, the hidden_size")
+        with settings_of(encoder.file):
             return ModelConfig(
                 width=width,
                 num_encoder_layers=encoder.whole("num_layers", 8, 1, 128),
@@ -134,8 +139,6 @@ class JoeyNMTModel(FolderModel):
                 scale_embeddings=any(scaled),
                 output_bias=False,
             )
-        except ConfigError as error:
-            raise ModelImportError(f"{encoder.file}: {error}") from error
 
     def _embeddings(self) -> tuple[Section, Section]:
         """The embedding settings of both sides; if they are tied, the encoder's apply to both."""
@@ -155,12 +158,8 @@ class JoeyNMTModel(FolderModel):
             name = "initializer"
         if self._model.norm_position == "pre" and found != [1.0, 1.0]:
             section = self._settings if name == "initializer" else self._encoder if found[0] != 1 else self._decoder
-            raise section.refused(
-                name,
-                f"unset with pre-norm: it multiplies residuals by {found[0]:.3g} in the encoder and {found[1]:.3g} "
-                "in the decoder",
-                "This model cannot be read.",
-            )
+            effect = f"it multiplies residuals by {found[0]:.3g} in the encoder and {found[1]:.3g} in the decoder"
+            section.require(False, name, f"unset with pre-norm: {effect}")
         return found[0], found[1]
 
     def _find_languages(self) -> tuple[str, str]:
@@ -172,17 +171,11 @@ class JoeyNMTModel(FolderModel):
         """The names of the four special tokens, in the order of their ids."""
         symbols = self._data.section("special_symbols", {})
         for name in ("sep_token", "lang_tags"):
-            if symbols.values.get(name):
-                raise symbols.refused(
-                    name,
-                    "unset: models with prompts or language tags are not supported",
-                    "This model cannot be read.",
-                )
+            is_unset = not symbols.values.get(name)
+            symbols.require(is_unset, name, "unset: models with prompts or language tags are not supported")
         for token_id, name in enumerate(_SPECIALS):
-            if symbols.whole(f"{name}_id", token_id, 0, 10**9) != token_id:
-                raise symbols.refused(
-                    f"{name}_id", f"{token_id}, as JoeyNMT puts special tokens first", "This model cannot be read."
-                )
+            is_usual = symbols.whole(f"{name}_id", token_id, 0, 10**9) == token_id
+            symbols.require(is_usual, f"{name}_id", f"{token_id}, as JoeyNMT puts special tokens first")
         found = [symbols.text(f"{name}_token", token) for name, token in _SPECIALS.items()]
         if len(set(found)) != len(found):
             raise ModelImportError(
@@ -192,13 +185,10 @@ class JoeyNMTModel(FolderModel):
 
     def _read_codec(self, side: _Side) -> JoeyNMTCodec:
         section = self._data.section(side)
-        if section.flag("has_prompt"):
-            raise section.refused(
-                "has_prompt", "false: models with prompts are not supported", "This model cannot be read."
-            )
+        section.require(not section.flag("has_prompt"), "has_prompt", "false: models with prompts are not supported")
         cutting = section.section("tokenizer_cfg", {})
-        if cutting.text("pretokenizer", "none").lower() != "none":
-            raise cutting.refused("pretokenizer", '"none": no other is supported', "This model cannot be read.")
+        has_none = cutting.text("pretokenizer", "none").lower() == "none"
+        cutting.require(has_none, "pretokenizer", '"none": no other is supported')
         level: Level = "word"
         model = codes = None
         cut_by = section.choice("level", None, "word", "char", "bpe")
@@ -234,8 +224,8 @@ class JoeyNMTModel(FolderModel):
     def _named(self, section: Section, name: str) -> str:
         """The name of a file in the folder, from its path in the configuration."""
         path = section.text(name, "")
-        if not (file := PurePath(path.replace("\\", "/")).name):
-            raise section.refused(name, "the name of a file in the folder")
+        file = PurePath(path.replace("\\", "/")).name
+        section.require(bool(file), name, "the name of a file in the folder", OTHER_COPY)
         if not self.folder.has(file):
             raise ModelImportError(
                 f"{self.folder.path} has no {file}, which {CONFIG} names ({section.path}.{name}: {path}). Copy that "
@@ -256,14 +246,10 @@ class JoeyNMTModel(FolderModel):
         return Vocabulary(tuple(tokens), unknown_id=0, padding_id=1, start_id=2, end_id=3)
 
     def _check_tied_vocabularies(self) -> None:
-        if not self._settings.flag("tied_embeddings"):
-            return
-        if self.codecs.source.vocabulary != self.codecs.target.vocabulary:
-            raise self._settings.refused(
-                "tied_embeddings",
-                "false, as source and target have different vocabularies",
-                "Use files that belong together.",
-            )
+        is_one = self.codecs.source.vocabulary == self.codecs.target.vocabulary
+        wanted = "false, as source and target have different vocabularies"
+        is_met = is_one or not self._settings.flag("tied_embeddings")
+        self._settings.require(is_met, "tied_embeddings", wanted, "Use files that belong together.")
 
     def _weight_map(self) -> WeightMap:
         config = self._model
@@ -348,10 +334,7 @@ def _check_transformer(section: Section, default: str) -> None:
 def _num_heads(section: Section, default: int, width: int) -> int:
     """The number of heads per layer of a side. Raises `ModelImportError` unless they can share its width."""
     num_heads = section.whole("num_heads", default, 1, 512)
-    if width % num_heads:
-        raise section.refused(
-            "num_heads", f"a number that divides the hidden_size of {width}", "This model cannot be read."
-        )
+    section.require(width % num_heads == 0, "num_heads", f"a number that divides the hidden_size of {width}")
     return num_heads
 
 
@@ -386,14 +369,6 @@ def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]
     return config, tuple(notes)
 
 
-def _only_tensors(path: Path, found: Mapping[str, object]) -> dict[str, Tensor]:
-    weights = {name.removeprefix("module."): value for name, value in found.items() if isinstance(value, Tensor)}
-    others = [name for name, value in found.items() if not isinstance(value, Tensor)]
-    if others:
-        raise ModelImportError(f"{path}: {others[0]} in {_MEMBER} is not a tensor. Use another copy.")
-    return weights
-
-
 def _with_tables(
     path: Path, config: ModelConfig, converted: dict[str, Tensor], tables: list[Tensor | None]
 ) -> ModelConfig:
@@ -404,10 +379,8 @@ def _with_tables(
         {name: table for name, table in zip(_TABLES, tables, strict=True) if table is not None},
         dict.fromkeys(_TABLES, (1, count, config.width)),
     )
-    try:
+    with settings_of(path):
         config = replace(config, max_positions=count)
-    except ConfigError as error:
-        raise ModelImportError(f"{path}: {error}") from error
     tolerance = 1e-6 + _ROUNDING * torch.arange(count)[:, None]
     found = [None if table is None else table[0] for table in tables]
     return with_positions(config, converted, found, sinusoidal_table(count, config.width), tolerance)

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
-from augenmerk.core.errors import ConfigError, ImportStoppedError, ModelImportError
-from augenmerk.core.interop.folder import ModelFolder, Section
+from augenmerk.core.errors import ImportStoppedError, ModelImportError
+from augenmerk.core.interop.folder import OTHER_COPY, ModelFolder, Section, settings_of
 from augenmerk.core.interop.model import FolderModel, ImportOptions, OnPhase, ShouldStop, languages_of
 from augenmerk.core.interop.weights import (
     MATRICES,
@@ -205,18 +205,13 @@ class _Settings:
     def model_config(self) -> ModelConfig:
         """The architecture. Raises `ModelImportError`."""
         config = self.config
-        activation = config.values.get("activation_function", "gelu")
-        if not isinstance(activation, str) or activation not in ACTIVATIONS:
-            raise config.refused(
-                "activation_function", f"one of {', '.join(ACTIVATIONS)}", "This model cannot be read."
-            )
+        activation = config.choice("activation_function", "gelu", *ACTIVATIONS)
         width = config.whole("d_model", 1024, 1, 8192)
         num_heads = [config.whole(name, 16, 1, 512) for name in _NUM_HEADS]
         for name, number in zip(_NUM_HEADS, num_heads, strict=True):
-            if width % number:
-                raise config.refused(name, f"a number that divides d_model, {width}")
+            config.require(width % number == 0, name, f"a number that divides d_model, {width}", OTHER_COPY)
         dropout = config.values.get("dropout", 0.1)
-        try:
+        with settings_of(config.file):
             return ModelConfig(
                 width=width,
                 num_encoder_layers=config.whole("encoder_layers", 12, 1, 128),
@@ -235,8 +230,6 @@ class _Settings:
                 tied_embeddings="none" if not self.is_tied else "all" if self.shares_vocabulary else "output",
                 output_bias=True,
             )
-        except ConfigError as error:
-            raise ModelImportError(f"{config.file}: {error}") from error
 
     def decoding(self) -> tuple[DecodingConfig, tuple[str, ...]]:
         """The settings of decoding, and notes on those that are not applied. Raises `ModelImportError`."""
@@ -297,8 +290,8 @@ def _token_id(section: Section, name: str, default: int, num_tokens: int) -> int
     value = section.values.get(name, default)
     if isinstance(value, list) and value:
         value = value[0]
-    if not _is_id(value, num_tokens):
-        raise section.refused(name, f"the id of one of {num_tokens:,} tokens", "Use files that belong together.")
+    wanted = f"the id of one of {num_tokens:,} tokens"
+    section.require(_is_id(value, num_tokens), name, wanted, "Use files that belong together.")
     return int(str(value))
 
 

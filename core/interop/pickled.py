@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ _COPIES = 4
 """Copies of the tensors in memory: as read, as written, and the memory of reading itself."""
 _POLL_S = 0.05
 _DAMAGED = "it cannot be read; it is damaged or cut off"
-_MAX_DEPTH = 6
 _REFUSED, _TOO_BIG, _WHOLE_MODEL = 3, 4, 5
 _MARKS_OF_A_MODULE = (b"_parameters", b"_modules")
 """Attributes of every `torch.nn.Module`; they are in the first bytes of the pickle of one."""
@@ -45,20 +44,20 @@ _CHILD = (
 def read_pickled(
     path: Path,
     *,
-    member: str = "",
+    members: Sequence[str] = (),
     time_limit_s: float = TIME_LIMIT_S,
     should_stop: Callable[[], bool] = lambda: False,
-) -> dict[str, Any]:
-    """The content of a PyTorch file: tensors, numbers and texts in dictionaries and lists, a dictionary at the top.
+) -> dict[str, Tensor | None]:
+    """The tensors in the dictionary that a PyTorch file holds, by name; None for everything else in it.
 
     Args:
         path: written by `torch.save`.
-        member: key of the only nested dictionary to read; empty for everything.
+        members: keys of nested dictionaries. The first that exists is read instead of the whole.
         time_limit_s: for all of it.
         should_stop: called repeatedly.
 
     Raises:
-        ModelImportError: the file is damaged, is of another kind, holds code or anything else that is not a tensor, or
+        ModelImportError: the file is damaged, is of another kind, holds code or a tensor of an unusual kind, or
             asks for too much memory or time.
         ImportStoppedError: `should_stop` returned True.
     """
@@ -68,7 +67,7 @@ def read_pickled(
             "Use a PyTorch file that holds only the weights of a model."
         )
     with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
-        status, said = _run_child(path, Path(folder), member, time_limit_s, should_stop)
+        status, said = _run_child(path, Path(folder), members, time_limit_s, should_stop)
         if status in (_REFUSED, _WHOLE_MODEL):
             advice = f" {how_to_convert(path)}" if status == _WHOLE_MODEL else ""
             raise ModelImportError(f"{path}: {said}{advice}")
@@ -78,10 +77,8 @@ def read_pickled(
                 f"{path} could not be read: {why}{f' ({said})' if said else ''}. It may be damaged: use another copy."
             )
         tensors = load_file(Path(folder) / "tensors.safetensors")
-        tree = json.loads((Path(folder) / "tree.json").read_text(encoding="utf-8"))
-    found = _planted(tree, tensors)
-    assert isinstance(found, dict)
-    return found
+        names: dict[str, str] = json.loads((Path(folder) / "names.json").read_text(encoding="utf-8"))
+    return {name: tensors.get(stored) for name, stored in names.items()}
 
 
 def how_to_convert(path: Path) -> str:
@@ -126,12 +123,12 @@ def _start(path: Path) -> bytes:
 
 
 def _run_child(
-    path: Path, folder: Path, member: str, time_limit_s: float, should_stop: Callable[[], bool]
+    path: Path, folder: Path, members: Sequence[str], time_limit_s: float, should_stop: Callable[[], bool]
 ) -> tuple[int, str]:
     """The exit status of the process that reads `path` into `folder`, and its output."""
     log = folder / "log"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), member, str(time_limit_s)]
+    command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), str(time_limit_s), *members]
     with (
         log.open("wb") as output,
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment)
@@ -156,22 +153,26 @@ def _run_child(
     return status, lines[-1][:500] if lines else ""
 
 
-def convert_for_parent(source: str, folder: str, member: str, time_limit_s: str) -> int:
+def convert_for_parent(source: str, folder: str, time_limit_s: str, *members: str) -> int:
     """The other process: reads `source` and writes its tensors into `folder`. Returns an exit status."""
     path = Path(source)
     _limit_this_process(path.stat().st_size, float(time_limit_s))
     try:
         loaded = torch.load(path, map_location="cpu", weights_only=True)
-        if member and isinstance(loaded, Mapping):
-            loaded = _member(loaded, member)
-        tensors: dict[str, Tensor] = {}
-        tree = _flattened(loaded, tensors, {}, 0)
         if not isinstance(loaded, Mapping):
             raise _RefusedError(f"it holds a {type(loaded).__name__}, not a dictionary of weights")
+        loaded = next((loaded[name] for name in members if isinstance(loaded.get(name), Mapping)), loaded)
+        if not all(isinstance(name, str | int) for name in loaded):
+            raise _RefusedError("a name in it is not text")
+        tensors, seen = dict[str, Tensor](), dict[tuple[Any, ...], str]()
+        names = {
+            str(name): _stored_name(value, tensors, seen) if isinstance(value, Tensor) else ""
+            for name, value in loaded.items()
+        }
         _check_size(tensors, path.stat().st_size)
         own = {name: value.clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
         save_file(own, Path(folder) / "tensors.safetensors")
-        (Path(folder) / "tree.json").write_text(json.dumps(tree), encoding="utf-8")
+        (Path(folder) / "names.json").write_text(json.dumps(names), encoding="utf-8")
     except _RefusedError as error:
         print(_said(str(error)))  # noqa: T201 — to the parent
         return _REFUSED
@@ -206,12 +207,6 @@ def _holds_a_module(path: Path) -> bool:
 
 class _RefusedError(Exception):
     """The content of the file is refused."""
-
-
-def _member(loaded: Mapping[Any, Any], name: str) -> Any:
-    if name not in loaded:
-        raise _RefusedError(f"it has no {name}")
-    return loaded[name]
 
 
 def _said(reason: str) -> str:
@@ -253,37 +248,12 @@ def _check_size(tensors: Mapping[str, Tensor], num_bytes: int) -> None:
         raise _RefusedError(f"its tensors would take {total:,} bytes, but the file has {num_bytes:,}")
 
 
-def _flattened(value: Any, tensors: dict[str, Tensor], seen: dict[tuple[Any, ...], str], depth: int) -> Any:
-    """`value` as JSON, with names in the place of tensors, which go into `tensors`, shared ones once."""
-    if depth > _MAX_DEPTH:
-        raise _RefusedError(f"its dictionaries and lists are more than {_MAX_DEPTH} deep")
-    if value is None or isinstance(value, bool | int | float | str):
-        return {"value": value}
-    if isinstance(value, Tensor):
-        if value.layout is not torch.strided or value.is_quantized or value.is_complex() or value.device.type != "cpu":
-            raise _RefusedError("it holds a tensor that is sparse, quantized or complex")
-        plain = value.detach()
-        place = (plain.data_ptr(), plain.storage_offset(), tuple(plain.shape), plain.stride(), plain.dtype)
-        name = seen.setdefault(place if plain.numel() else (len(seen),), str(len(seen)))
-        tensors.setdefault(name, plain)
-        return {"tensor": name}
-    if isinstance(value, Mapping):
-        items = [[key, _flattened(item, tensors, seen, depth + 1)] for key, item in value.items()]
-        if not all(isinstance(key, str | int) for key, _ in items):
-            raise _RefusedError("a name in it is not text")
-        return {"dictionary": [[str(key), item] for key, item in items]}
-    if isinstance(value, list | tuple):
-        return {"list": [_flattened(item, tensors, seen, depth + 1) for item in value]}
-    raise _RefusedError(f"it holds a {type(value).__name__}, which is not a tensor")
-
-
-def _planted(tree: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """The inverse of `_flattened`."""
-    ((kind, content),) = tree.items()
-    if kind == "tensor":
-        return tensors[content]
-    if kind == "dictionary":
-        return {name: _planted(item, tensors) for name, item in content}
-    if kind == "list":
-        return [_planted(item, tensors) for item in content]
-    return content
+def _stored_name(value: Tensor, tensors: dict[str, Tensor], seen: dict[tuple[Any, ...], str]) -> str:
+    """The name of a tensor among `tensors`, into which it is put; one that occurs twice has one name."""
+    if value.layout is not torch.strided or value.is_quantized or value.is_complex() or value.device.type != "cpu":
+        raise _RefusedError("it holds a tensor that is sparse, quantized or complex")
+    plain = value.detach()
+    place = (plain.data_ptr(), plain.storage_offset(), tuple(plain.shape), plain.stride(), plain.dtype)
+    name = seen.setdefault(place if plain.numel() else (len(seen),), str(len(seen)))
+    tensors.setdefault(name, plain)
+    return name

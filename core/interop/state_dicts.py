@@ -18,7 +18,8 @@ from torch import Tensor
 from augenmerk.core.checkpoint.file import Checkpoint, Origin
 from augenmerk.core.config import ModelConfig, RunConfig, preset
 from augenmerk.core.corpora.parallel import kind_of_text, read_lines
-from augenmerk.core.errors import ConfigError, CorpusError, ModelImportError
+from augenmerk.core.errors import CorpusError, ModelImportError
+from augenmerk.core.interop.folder import settings_of
 from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
 from augenmerk.core.interop.pickled import is_pytorch_file
 from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, tied
@@ -218,7 +219,7 @@ def _model_config(
             f"{path}: {num_heads} heads do not divide a width of {width}. Enter the number of heads that the model was "
             "trained with (--heads in the terminal)."
         )
-    try:
+    with settings_of(path):
         return base.replace(
             width=width,
             num_encoder_layers=_num_layers(weights, "encoder"),
@@ -228,8 +229,6 @@ def _model_config(
             decoder_feed_forward_width=_size_of(path, weights, f"decoder.layers.0.{expand}.weight"),
             max_positions=max_positions,
         )
-    except ConfigError as error:
-        raise ModelImportError(f"{path}: {error}") from error
 
 
 def _num_layers(weights: Mapping[str, Tensor], side: str) -> int:

@@ -46,30 +46,29 @@ def holds_half_precision(path: Path) -> bool:
         raise _unreadable(path, error) from error
 
 
-def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Tensor]:
-    """The tensors of a PyTorch file by name, from its dictionary or from one nested in it.
+def read_state_dict(
+    path: Path,
+    should_stop: Callable[[], bool],
+    members: Sequence[str] = ("model_state_dict", "state_dict", "model"),
+) -> dict[str, Tensor]:
+    """The tensors of a PyTorch file by name, from its dictionary or from one nested in it (a member).
 
     Raises:
         ModelImportError: it cannot be read, or holds no such dictionary.
         ImportStoppedError: `should_stop` returned True.
     """
-    found = read_pickled(path, should_stop=should_stop)
+    found = read_pickled(path, members=members, should_stop=should_stop)
     if "model_state" in found and "stats_state" in found:
         raise ModelImportError(
             f"{path} is only the checkpoint of a JoeyNMT model. Choose the folder with config.yaml, src_vocab.txt "
             f"and trg_vocab.txt as well: perhaps {path.parent}."
         )
-    for name in ("model_state_dict", "state_dict", "model"):
-        if isinstance(found.get(name), dict):
-            found = found[name]
-            break
-    others = [name for name, value in found.items() if not isinstance(value, Tensor)]
-    if others or not found:
+    other = next((name for name, value in found.items() if value is None), None if found else "nothing")
+    if other is not None:
         raise ModelImportError(
-            f"{path} holds {others[0] if others else 'nothing'}, which is not a tensor. Choose a state dict, "
-            "which maps names to tensors."
+            f"{path} holds {other}, which is not a tensor. Choose a state dict, which maps names to tensors."
         )
-    return {name.removeprefix("module."): value for name, value in found.items()}
+    return {name.removeprefix("module."): value for name, value in found.items() if value is not None}
 
 
 def check_memory(path: Path, num_bytes: int) -> None:

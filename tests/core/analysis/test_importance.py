@@ -55,7 +55,7 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
         module.out_proj.weight.data[:, head.head * module.head_width : (head.head + 1) * module.head_width] = 0
         expected = loss_pair_by_pair(without) - found.loss
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
-        assert found.of(head) == found.of_kind(head.kind)[head.layer, head.head]
+        assert found.rise_of[head] == found.of_kind(head.kind)[head.layer, head.head]
         assert abs(expected) > 1e-4
     for network in networks_of(translator.model.config):
         without = copy.copy(translator)
@@ -64,7 +64,7 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
         for parameter in layers[network.layer].feed_forward.contract.parameters():
             parameter.data[:] = 0
         expected = loss_pair_by_pair(without) - found.loss
-        assert found.of(network) == pytest.approx(expected, abs=1e-5), network
+        assert found.rise_of[network] == pytest.approx(expected, abs=1e-5), network
         assert abs(expected) > 1e-4
 
 
@@ -83,7 +83,7 @@ def test_worth_is_measured_under_the_scalings_that_are_given(translator: Transla
         others = (each for each in changes if each.head != head or isinstance(each, SoftmaxTemperature))
         expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - found.loss
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
-    assert found.encoder[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"
+    assert found.of_kind("encoder")[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"
     assert found.of_kind("decoder")[0, 1] != pytest.approx(0, abs=1e-4)
 
 
@@ -108,7 +108,7 @@ def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pyt
     longest_first = sorted(zip(SOURCES, TARGETS, strict=True), key=lambda pair: -len(pair[1].split()))
     longest = [pair for pair in longest_first if pair[0]][:2]
     expected = head_importance(translator, *(list(side) for side in zip(*longest, strict=True)))
-    np.testing.assert_allclose(part.decoder_networks, expected.decoder_networks, atol=1e-6)
+    np.testing.assert_allclose(part.of_networks("decoder"), expected.of_networks("decoder"), atol=1e-6)
     for kind in MAP_KINDS:
         np.testing.assert_allclose(part.of_kind(kind), expected.of_kind(kind), atol=1e-6)
         np.testing.assert_array_equal(last.of_kind(kind), whole.of_kind(kind))

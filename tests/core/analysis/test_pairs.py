@@ -127,7 +127,7 @@ def test_importance_is_the_fall_of_the_mean_without_the_weights(
             for parameter in layers[part.layer].feed_forward.contract.parameters():
                 parameter.data[:] = 0
         changes.append(whole - np.mean(differences(without, PAIRS)))
-        assert found.of(part) == pytest.approx(changes[-1], abs=1e-4), part
+        assert found.rise_of[part] == pytest.approx(changes[-1], abs=1e-4), part
     assert np.abs(changes).max() > 0.1
 
 

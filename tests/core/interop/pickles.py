@@ -1,6 +1,6 @@
 """Pickles read in the process of the tests, where it is not the other process that is tested."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -15,10 +15,10 @@ def pickles_read_here() -> Iterator[None]:
     """Within the block no process is started to read a pickle, which takes two seconds to import torch."""
 
     def run_here(
-        path: Path, folder: Path, member: str, time_limit_s: float, should_stop: Callable[[], bool]
+        path: Path, folder: Path, members: Sequence[str], time_limit_s: float, should_stop: Callable[[], bool]
     ) -> tuple[int, str]:
         with redirect_stdout(StringIO()) as printed:
-            status = pickled.convert_for_parent(str(path), str(folder), member, str(time_limit_s))
+            status = pickled.convert_for_parent(str(path), str(folder), str(time_limit_s), *members)
         return status, printed.getvalue().strip()
 
     with pytest.MonkeyPatch.context() as patch:

@@ -186,7 +186,7 @@ def test_progress_is_told_for_every_file(hub: Hub, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ignores_ranges", [False, True])
 def test_an_interrupted_download_resumes(hub: Hub, tmp_path: Path, ignores_ranges: bool) -> None:
     hub.break_after, hub.ignores_ranges = 300_000, ignores_ranges
-    with pytest.raises(ModelImportError, match=r"was interrupted.*try again: what has arrived is kept"):
+    with pytest.raises(ModelImportError, match=r"the connection broke before .*try again: what has arrived is kept"):
         fetch(NAME, cache_folder=tmp_path)
     kept = next((tmp_path / "hub").rglob(".model.safetensors.part"))
     arrived = kept.stat().st_size
@@ -216,7 +216,7 @@ def test_a_cancelled_download_is_resumed(hub: Hub, tmp_path: Path) -> None:
 def test_a_file_with_a_wrong_checksum_is_deleted(hub: Hub, tmp_path: Path) -> None:
     for name in ("vocab.json", "model.safetensors"):
         hub.spoiled = {name}
-        with pytest.raises(ModelImportError, match=f"{name} has the wrong checksum and was deleted"):
+        with pytest.raises(ModelImportError, match=f"{name} is not the right one: .*It was deleted"):
             fetch(NAME, cache_folder=tmp_path)
         assert not list((tmp_path / "hub").rglob(f"*{name}*"))
     hub.spoiled = set()

@@ -255,11 +255,11 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "unknown activation": (
         lambda folder: change(folder / "config.json", activation_function="mish"),
-        r"activation_function is 'mish'; it must be one of relu, gelu, .*gelu_new, .*silu",
+        r"activation_function is \"mish\"\. Use one of \"relu\", \"gelu\", .*gelu_new.*silu",
     ),
     "activation that is a list": (
         lambda folder: change(folder / "config.json", activation_function=["relu"]),
-        r"activation_function is a list of 1 item; it must be one of relu, gelu, .*gelu_new, .*silu",
+        r"activation_function is a list of 1 item\. Use one of \"relu\", \"gelu\", .*gelu_new.*silu",
     ),
     "a number for a list of words": (
         lambda folder: change(folder / "generation_config.json", bad_words_ids=7),

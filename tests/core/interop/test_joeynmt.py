@@ -468,11 +468,11 @@ SPOILED_WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a weight that is not a tensor": (
         spoil_weights(lambda weights: weights.update(more={"a": 1})),
-        r"more in model_state is not a tensor",
+        r"best\.ckpt holds more, which is not a tensor",
     ),
-    "weights alone": (
-        lambda folder: torch.save(torch.load(folder / "best.ckpt")["model_state"], folder / "best.ckpt"),
-        r"best\.ckpt: it has no model_state",
+    "no weights": (
+        lambda folder: torch.save({"steps": 3}, folder / "best.ckpt"),
+        r"best\.ckpt holds steps, which is not a tensor",
     ),
     "weights that are cut off": (
         lambda folder: os.truncate(folder / "best.ckpt", 3000),

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.subprocess
 
 
 @pytest.mark.slow
-def test_tensors_in_plain_containers_come_out(tmp_path: Path) -> None:
+def test_tensors_of_a_dictionary_come_out(tmp_path: Path) -> None:
     weight = torch.randn(3, 4)
     values = OrderedDict(
         weight=weight,
@@ -28,7 +28,7 @@ def test_tensors_in_plain_containers_come_out(tmp_path: Path) -> None:
         half=torch.ones(2, dtype=torch.float16),
         empty=torch.empty(0),
         scalar=torch.tensor(3.0),
-        more={"step": 7, "names": ["a", None, True], "rate": 0.5, "pair": (weight, 1)},
+        more={"step": 7, "names": ["a", None, True], "rate": 0.5, "pair": (weight, 1), "other": weight},
     )
     torch.save(values, tmp_path / "model.pt")
     found = read_pickled(tmp_path / "model.pt")
@@ -36,10 +36,12 @@ def test_tensors_in_plain_containers_come_out(tmp_path: Path) -> None:
     for name in ("weight", "shared", "view", "row", "half", "empty", "scalar"):
         assert torch.equal(found[name], values[name])
         assert found[name].dtype == values[name].dtype
-    assert found["more"]["step"] == 7
-    assert found["more"]["names"] == ["a", None, True]
-    assert found["more"]["rate"] == 0.5
-    assert torch.equal(found["more"]["pair"][0], weight)
+    assert found["shared"] is found["weight"], "one that occurs twice is read once"
+    assert found["more"] is None
+    nested = read_pickled(tmp_path / "model.pt", members=("missing", "more"))
+    assert nested.keys() == values["more"].keys()
+    assert torch.equal(nested["other"], weight)
+    assert nested["step"] is None
 
 
 @pytest.mark.slow

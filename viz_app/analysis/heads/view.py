@@ -359,7 +359,7 @@ class HeadsTab(AnalysisTab):
     def _tip(self, cell: MatrixCell) -> str:
         head = part_of(cell)
         assert self.heads.importance is not None
-        value = self.heads.importance.of(head)
+        value = self.heads.importance.rise_of[head]
         what = (
             "Switched off: click to switch it on"
             if head in self.state.experiment.heads_off | self.state.experiment.networks_off

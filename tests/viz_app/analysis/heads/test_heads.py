@@ -93,8 +93,7 @@ def test_batches_add_up_to_the_whole_sample(
         2 * BATCH_SIZE,
         NUM,
     ]
-    networks = found.encoder_networks, found.decoder_networks
-    num_parts = sum(each.size for each in (found.encoder, found.decoder, found.cross, *networks))
+    num_parts = len(found.rise_of)
     assert partial[0].text == f"0 of {NUM} sentences"
     assert partial[7].text == f"0 of {NUM} sentences · part 7 of {num_parts}", "within a batch, too"
     assert partial[-1].text == f"{NUM} of {NUM} sentences"
@@ -251,7 +250,7 @@ def test_a_click_on_a_cell_switches_the_head_or_network_off_and_on(
     _measure(qtbot, tab)
     assert tab.heads.importance is not None
     assert tab.heads.importance.num_sentences == 9
-    assert f"{tab.heads.importance.of(part):+.4f}".replace("-", "−") in tab.cells.tip_of(cell_of(part))
+    assert f"{tab.heads.importance.rise_of[part]:+.4f}".replace("-", "−") in tab.cells.tip_of(cell_of(part))
     qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, part))
     settle(qtbot, tab)
     assert tab.state.translation is not None
@@ -289,7 +288,7 @@ def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
     assert sample.targets is not None
     expected = head_importance(translator, sample.sources, sample.targets, changes=(off,))
     assert tab.heads.importance is not None
-    np.testing.assert_allclose(tab.heads.importance.decoder, expected.decoder, atol=2e-5)
+    np.testing.assert_allclose(tab.heads.importance.of_kind("decoder"), expected.of_kind("decoder"), atol=2e-5)
     assert "with cross 2·3 off" in tab._summary.text()
     assert not tab._warning.isVisible()
     assert tab.job.start.text() == "Measure"
