@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import write_lesson_file
+from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.main_window import MainWindow
@@ -342,7 +343,12 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
 
 
 @pytest.mark.heavy
-def test_presented_heads_are_measured_without_a_button(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_presented_heads_are_measured_without_a_button(
+    make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = read_sample(SampleChoice("gold"), 4)
+    monkeypatch.setattr("augenmerk.viz_app.analysis.heads.view.read_sample", lambda *choice: few)
+    monkeypatch.setattr("augenmerk.core.analysis.importance.BATCH_SIZE", 1)
     window = make_window(None, loader=open_once)
     window.analysis.open_tab(HeadsTab)
     tab = window.analysis.tab
