@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from augenmerk.core.corpora.batches import Batch, collate, validation_batches
-from augenmerk.core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
+from augenmerk.core.corpora.prepared import encode_lines, encode_pairs
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.transformer import require_finite
-from augenmerk.core.text.codec import fold_case, split_lines
+from augenmerk.core.text.codec import fold_case, words_of_pairs
 from augenmerk.core.text.legacy import bleu
-from augenmerk.core.text.tokenizers import SpacyTokenizer, make_tokenizer, rules_for
+from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
 from augenmerk.core.translation.compilation import compile_general
 from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, General
 from augenmerk.core.translation.running import Hypothesis
@@ -272,17 +272,10 @@ def reference_loss(
     if config.is_imported:
         encoded = encode_lines(codecs, sources, references)
     else:
-        source_words = split_lines(sources, make_tokenizer(config, config.source_language), config.source_case)
-        target_words = split_lines(references, make_tokenizer(config, config.target_language), config.target_case)
-        encoded = encode_pairs(codecs, config, list(source_words), list(target_words))
-    fitting = [
-        (source, target)
-        for source, target in zip(encoded.source, encoded.target, strict=True)
-        if len(source) <= room and 2 <= len(target) <= room + 1
-    ]
-    if not fitting:
+        encoded = encode_pairs(codecs, config, *words_of_pairs(config, sources, references))
+    pairs = encoded.take(place for place in encoded.within(room, room + 1) if len(encoded.target[place]) >= 2)
+    if not len(pairs):
         return None
-    pairs = EncodedPairs([source for source, _ in fitting], [target for _, target in fitting])
 
     def batches() -> Iterator[Batch]:
         for indices in validation_batches(pairs, run.training):

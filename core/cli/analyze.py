@@ -15,6 +15,7 @@ from augenmerk.core.analysis.selection import (
     DEFAULT_LABEL_MODE,
     HIDDEN_KINDS,
     LABEL_MODES,
+    Axis,
     LabelledMap,
     Selection,
 )
@@ -51,11 +52,11 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
-from augenmerk.core.cli.values import INTERVENTIONS, Numbers, origin_arrays, translation_arrays
+from augenmerk.core.cli.values import INTERVENTIONS, Numbers, origin_arrays, translation_arrays, write_arrays
 from augenmerk.core.errors import AnalysisError, ConfigError, CorpusError, NonFiniteError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head
 from augenmerk.core.resources import example_sentences
-from augenmerk.core.storage import atomic_path, write_text
+from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import Experiment, General
 
 if TYPE_CHECKING:
@@ -316,14 +317,9 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     for kind in MEASURES[options.measure].kinds:
         shown = shown_maps(selection, measure_maps(trace, options.measure, kind), translation, kind)
-        numbers |= {
-            kind: shown.weights,
-            f"{kind}_hidden_mass": shown.hidden_mass,
-            f"{kind}_rows": np.array(shown.queries.labels, dtype=str),
-            f"{kind}_rows_are": np.array(shown.queries.meaning),
-            f"{kind}_columns": np.array(shown.keys.labels, dtype=str),
-            f"{kind}_columns_are": np.array(shown.keys.meaning),
-        }
+        numbers |= {kind: shown.weights, f"{kind}_hidden_mass": shown.hidden_mass}
+        for name, axis in (("rows", shown.queries), ("columns", shown.keys)):
+            numbers |= {f"{kind}_{name}": labels_of(axis), f"{kind}_{name}_are": np.array(axis.meaning)}
     if options.query_key:
         cell = _cell(*options.query_key)
         detail = query_key_detail(trace, *cell)
@@ -331,6 +327,11 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
             numbers[f"query_key_{name}"] = np.array(getattr(detail, name))
         numbers |= query_key_numbers(translator, translation, *cell)
     return numbers
+
+
+def labels_of(axis: Axis) -> "np.ndarray[Any, np.dtype[Any]]":
+    """The labels of queries or keys as an array of texts."""
+    return np.array(axis.labels, dtype=str)
 
 
 def _cell(head: str, query: str, key: str) -> tuple[Head, int, int]:
@@ -362,9 +363,9 @@ def _source_share(translator: "Translator", translation: "Translation", options:
         "contribution_method": np.array(METHOD),
         "contribution_of_source": source.weights,
         "contribution_of_prefix": prefix.weights,
-        "contribution_rows": np.array(source.queries.labels, dtype=str),
-        "contribution_source_columns": np.array(source.keys.labels, dtype=str),
-        "contribution_prefix_columns": np.array(prefix.keys.labels, dtype=str),
+        "contribution_rows": labels_of(source.queries),
+        "contribution_source_columns": labels_of(source.keys),
+        "contribution_prefix_columns": labels_of(prefix.keys),
         "source_share": source.weights.sum(axis=1),
         "source_share_warnings": np.array(warnings, dtype=str),
     }
@@ -410,8 +411,8 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
         found = difference(*maps)
         numbers |= {
             f"difference_{kind}": found.values,
-            f"difference_{kind}_rows": np.array(found.queries.labels, dtype=str),
-            f"difference_{kind}_columns": np.array(found.keys.labels, dtype=str),
+            f"difference_{kind}_rows": labels_of(found.queries),
+            f"difference_{kind}_columns": labels_of(found.keys),
         }
         if found.note:
             print_note(f"{kind}: {found.note}")
@@ -468,8 +469,7 @@ def write_numbers(numbers: Numbers, path: Path | None) -> None:
         StorageError: the file cannot be written.
     """
     if path is not None and path.suffix == ".npz":
-        with atomic_path(path) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, **numbers)  # type: ignore[arg-type]
+        write_arrays(numbers, path)
         return
     text = _json_text(numbers)
     if path is None:

@@ -2,9 +2,10 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from augenmerk.core.cli.command import shown
 from augenmerk.core.cli.lines import STANDARD_INPUT, print_note
@@ -375,10 +376,8 @@ def parse_head(text: str) -> Head:
     """The head named kind:layer:head, counted from 1. Raises `argparse.ArgumentTypeError`."""
     found = _heads_named(text)
     if not isinstance(found, Head):
-        raise argparse.ArgumentTypeError(
-            f"{shown(text)} is not a head. Write kind:layer:head, such as cross:2:5, with a kind of "
-            f"{', '.join(ATTENTION_KINDS)} and numbers from 1{_misplaced(text)}"
-        )
+        form = "a head. Write kind:layer:head, such as cross:2:5"
+        _refuse(text, f"{form}, with a kind of {', '.join(ATTENTION_KINDS)} and numbers from 1")
     return found
 
 
@@ -386,11 +385,9 @@ def parse_heads(text: str) -> Head | HeadGroup:
     """The head named like cross:2:5, or a group: cross:2, cross:*:5, cross. Raises `argparse.ArgumentTypeError`."""
     found = _heads_named(text)
     if found is None:
-        raise argparse.ArgumentTypeError(
-            f"{shown(text)} is not a head or a group of heads. Write cross:2:5 for one head, cross:2 for a layer, "
-            f"cross:*:5 for a head of all layers or cross for all, with a kind of {', '.join(ATTENTION_KINDS)} and "
-            f"numbers from 1{_misplaced(text)}"
-        )
+        form = "Write cross:2:5 for one head, cross:2 for a layer, cross:*:5 for a head of all layers or cross for all"
+        kinds = ", ".join(ATTENTION_KINDS)
+        _refuse(text, f"a head or a group of heads. {form}, with a kind of {kinds} and numbers from 1")
     return found
 
 
@@ -408,25 +405,21 @@ def _heads_named(text: str) -> Head | HeadGroup | None:
     return HeadGroup(kind, layer, head) if layer is None or head is None else Head(kind, layer, head)
 
 
-def _misplaced(text: str) -> str:
-    """A hint for a sentence in place of the value of an option."""
-    return ". Put the sentence before this option." if " " in text else ""
+def _refuse(text: str, wanted: str) -> NoReturn:
+    """Raises `argparse.ArgumentTypeError`, with a hint for a sentence in place of the value of an option."""
+    hint = ". Put the sentence before this option." if " " in text else ""
+    raise argparse.ArgumentTypeError(f"{shown(text)} is not {wanted}{hint}")
 
 
 def parse_network(text: str) -> Network:
     """The network named side:layer, counted from 1. Raises `argparse.ArgumentTypeError`."""
     name, _, layer = text.partition(":")
     side = next((known for known in SIDES if known == name), None)
-    try:
-        index = parse_index(layer)
-    except ValueError:
-        side = None
-    if side is None:
-        raise argparse.ArgumentTypeError(
-            f"{shown(text)} is not a feed-forward network. Write side:layer, such as decoder:2, with a side of "
-            f"{' or '.join(SIDES)} and a number from 1{_misplaced(text)}"
-        )
-    return Network(side, index)
+    with suppress(ValueError):
+        if side is not None:
+            return Network(side, parse_index(layer))
+    form = "a feed-forward network. Write side:layer, such as decoder:2"
+    _refuse(text, f"{form}, with a side of {' or '.join(SIDES)} and a number from 1")
 
 
 def parse_index(text: str) -> int:

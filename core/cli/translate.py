@@ -35,14 +35,15 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
-from augenmerk.core.cli.values import origin_values, token_values, translation_arrays
+from augenmerk.core.cli.values import origin_values, token_values, translation_arrays, write_arrays
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.quantities import percent
-from augenmerk.core.storage import atomic_path, check_writable
+from augenmerk.core.storage import check_writable
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
 from augenmerk.core.translation.experiment_file import part_to_json
+from augenmerk.core.translation.result import MAP_KINDS
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.result import Translation
@@ -203,17 +204,9 @@ def save_attention(translator: "Translator", translation: "Translation", path: P
     `predicted_tokens` [T]; and those of `translation_arrays`. The file is readable without pickle. Raises
     `StorageError`.
     """
-    numbers = translation_arrays(translator, translation)
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(
-            file,
-            **numbers,  # type: ignore[arg-type]
-            encoder=translation.maps.encoder,
-            decoder=translation.maps.decoder,
-            cross=translation.maps.cross,
-            source_tokens=np.array(translation.source_tokens),
-            read_tokens=np.array(translation.read_tokens),
-        )
+    tokens = {name: np.array(getattr(translation, name)) for name in ("source_tokens", "read_tokens")}
+    maps = {kind: translation.maps.of_kind(kind) for kind in MAP_KINDS}
+    write_arrays(translation_arrays(translator, translation) | maps | tokens, path)
 
 
 def as_dict(translator: "Translator", translation: "Translation") -> dict[str, Any]:

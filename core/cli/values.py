@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from augenmerk.core import __version__
 from augenmerk.core.model.heads import heads_of
+from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.experiment import Intervention, in_groups
 from augenmerk.core.translation.experiment_file import part_to_json
 
@@ -85,3 +87,9 @@ def translation_arrays(translator: "Translator", translation: "Translation") -> 
         "log_probabilities": np.array(translation.log_probabilities),
         **as_arrays(token_values(translator, translation)),
     }
+
+
+def write_arrays(numbers: Numbers, path: Path) -> None:
+    """Write NPZ, readable without pickle, atomically. Raises `StorageError`."""
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **numbers)  # type: ignore[arg-type]

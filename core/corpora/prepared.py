@@ -5,7 +5,7 @@ A machine without spaCy can train from such a file.
 
 import hashlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -22,8 +22,7 @@ from augenmerk.core.errors import AugenmerkError, CorpusError
 from augenmerk.core.storage import reason_of
 from augenmerk.core.strict_json import Field
 from augenmerk.core.tensor_file import UnsuitableFileError, open_tensor_file, write_tensor_file
-from augenmerk.core.text.codec import CodecPair, TextCodec, split_lines
-from augenmerk.core.text.tokenizers import make_tokenizer
+from augenmerk.core.text.codec import CodecPair, TextCodec, words_of_pairs
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 
@@ -50,6 +49,16 @@ class EncodedPairs:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def take(self, places: Iterable[int]) -> "EncodedPairs":
+        """The pairs at these places."""
+        chosen = [(self.source[place], self.target[place]) for place in places]
+        return EncodedPairs([source for source, _ in chosen], [target for _, target in chosen])
+
+    def within(self, source_limit: int, target_limit: int) -> list[int]:
+        """The places of the pairs that have at most as many ids."""
+        lengths = zip(map(len, self.source), map(len, self.target), strict=True)
+        return [place for place, (one, other) in enumerate(lengths) if one <= source_limit and other <= target_limit]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,15 +127,8 @@ def prepare(
     Raises:
         CorpusError: no training pair is left after the length limit, or the text is too small for the subwords.
     """
-    source_tokenizer = make_tokenizer(config, config.source_language)
-    target_tokenizer = make_tokenizer(config, config.target_language)
-
-    def words(pairs: SentencePairs) -> tuple[list[list[str]], list[list[str]]]:
-        source = list(split_lines(pairs.source, source_tokenizer, config.source_case))
-        return source, list(split_lines(pairs.target, target_tokenizer, config.target_case))
-
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
-    train_words, validation_words = words(train), words(validation)
+    train_words, validation_words = (words_of_pairs(config, each.source, each.target) for each in (train, validation))
     if codecs is None:
         on_phase("Learning subwords" if config.num_subwords else "Building vocabularies")
         codecs = CodecPair.learn(config, *train_words)
@@ -142,7 +144,7 @@ def prepare(
         name=name,
         config=config,
         codecs=codecs,
-        train=EncodedPairs([encoded.source[place] for place in kept], [encoded.target[place] for place in kept]),
+        train=encoded.take(kept),
         validation=encode_pairs(codecs, config, *validation_words),
         validation_texts=validation,
         num_left_out=len(encoded) - len(kept),
@@ -205,13 +207,7 @@ def _within_length(pairs: EncodedPairs, config: DataConfig) -> Sequence[int]:
     """The places of the pairs that are not too long."""
     if config.max_length is None:
         return range(len(pairs))
-    source_limit = config.max_length + (2 if config.wrap_source else 0)
-    target_limit = config.max_length + 2
-    return [
-        place
-        for place, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True))
-        if len(source) <= source_limit and len(target) <= target_limit
-    ]
+    return pairs.within(config.max_length + (2 if config.wrap_source else 0), config.max_length + 2)
 
 
 def save_prepared(corpus: PreparedCorpus, path: Path) -> None:

@@ -25,9 +25,8 @@ from augenmerk.core.interop.pickled import is_pytorch_file
 from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, tied
 from augenmerk.core.model.layers import sinusoidal_table
 from augenmerk.core.plain_text import name_of
-from augenmerk.core.text.codec import CodecPair, split_lines
+from augenmerk.core.text.codec import CodecPair, words_of_pairs
 from augenmerk.core.text.legacy import vocabulary_tokens
-from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.text.word_counts import WordCounts
 
@@ -88,10 +87,7 @@ def _notebook_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _F
     config = preset("notebook").data
     languages = config.source_language, config.target_language
     lines = [_lines_of(data, ("train",), language) for language in languages]
-    words = [
-        list(split_lines(side, make_tokenizer(config, language), case))
-        for side, language, case in zip(lines, languages, (config.source_case, config.target_case), strict=True)
-    ]
+    words = words_of_pairs(config, *lines)
     codecs = CodecPair.learn(config, *words)
     built = len(codecs.source.vocabulary), len(codecs.target.vocabulary)
     if built != sizes:
@@ -159,10 +155,7 @@ def _annotated_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _
     config = preset("annotated-2022").data
     languages = config.source_language, config.target_language
     lines = [[_lines_of(data, names, language) for names in _SPLITS] for language in languages]
-    source, target = (
-        [list(split_lines(split, make_tokenizer(config, language), "keep")) for split in side]
-        for side, language in zip(lines, languages, strict=True)
-    )
+    source, target = zip(*(words_of_pairs(config, *split) for split in zip(*lines, strict=True)), strict=True)
     of_2018 = [pair for pair in zip(source[0], target[0], strict=True) if max(map(len, pair)) <= MAX_WORDS_2018]
     found = []
     for edition, pair, trained_on in (

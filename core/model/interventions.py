@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from augenmerk.core.model.heads import AttentionKind, Network, Side
+from augenmerk.core.model.heads import AttentionKind, Side
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +84,12 @@ class Interventions:
 
     Attributes:
         changes: of attention, by kind and layer, counted from 0; other modules are unchanged.
-        factors: [B, 1, 1], of the outputs of feed-forward networks; 1 for others.
+        factors: [B, 1, 1], of the outputs of feed-forward networks, by side and layer; 1 for others.
         lifts_mask: [B], True where the decoder also sees later target tokens; None if it never does.
     """
 
     changes: Mapping[tuple[AttentionKind, int], AttentionChanges] = field(default_factory=dict)
-    factors: Mapping[Network, Tensor] = field(default_factory=dict)
+    factors: Mapping[tuple[Side, int], Tensor] = field(default_factory=dict)
     lifts_mask: Tensor | None = None
 
     def of(self, kind: AttentionKind, layer: int) -> AttentionChanges:
@@ -98,13 +98,13 @@ class Interventions:
 
     def factor_of(self, side: Side, layer: int) -> Tensor | None:
         """The factor of one feed-forward network, [B, 1, 1]."""
-        return self.factors.get(Network(side, layer))
+        return self.factors.get((side, layer))
 
     def select(self, batch: Tensor) -> "Interventions":
         """Those of the sentences with these indices [B']."""
         return Interventions(
             {place: changes.select(batch) for place, changes in self.changes.items()},
-            {network: factor[batch] for network, factor in self.factors.items()},
+            {place: factor[batch] for place, factor in self.factors.items()},
             None if self.lifts_mask is None else self.lifts_mask[batch],
         )
 

@@ -301,7 +301,9 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
             for kind, layer in touched
         },
         {
-            network: like.new_tensor([sentence.factors.get(network, 1.0) for sentence in sentences])[:, None, None]
+            (network.side, network.layer): like.new_tensor(
+                [sentence.factors.get(network, 1.0) for sentence in sentences]
+            )[:, None, None]
             for network in networks
         },
         lifts_mask=torch.tensor([sentence.lifts_mask for sentence in sentences], device=like.device)

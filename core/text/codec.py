@@ -1,6 +1,6 @@
 """The codecs of both sides of a pair, as a model is stored with them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,3 +97,12 @@ class CodecPair:
                 f"The vocabularies in this file are damaged ({error!r}). Use another copy."
             ) from error
         return cls.build(config, source, target, None)
+
+
+def words_of_pairs(
+    config: DataConfig, sources: Iterable[str], targets: Iterable[str]
+) -> tuple[list[list[str]], list[list[str]]]:
+    """The words of parallel lines, case folded. Raises `ConfigError` for the settings of an imported model."""
+    source, target = (make_tokenizer(config, language) for language in (config.source_language, config.target_language))
+    source_words = list(split_lines(sources, source, config.source_case))
+    return source_words, list(split_lines(targets, target, config.target_case))

@@ -7,7 +7,6 @@ import numpy as np
 
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.comparing import difference
-from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.analysis.logit_attribution import logit_parts
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
 from augenmerk.core.analysis.query_key import query_key_parts
@@ -35,8 +34,6 @@ def results(translator: Translator) -> Iterator[tuple[str, np.ndarray]]:
     for measure, described in MEASURES.items():
         for kind in described.kinds:
             yield f"{measure} of {kind}", measure_maps(trace, measure, kind)
-    importance = head_importance(translator, GERMAN[:2], ENGLISH[:2])
-    yield from arrays_of(importance, "HeadImportance")
     profiles = profile_heads(translator, GERMAN[:2], ENGLISH[:2])
     for kind in MAP_KINDS:
         yield from arrays_of(profiles.of_kind(kind), f"HeadProfiles of {kind}")

@@ -80,8 +80,8 @@ def test_word_pairs_give_the_metric_its_parts_and_its_importance(
     total = sum(found["parts"]["values"]) + found["parts"]["remainder"]
     assert total == pytest.approx(found["parts"]["explained"], abs=1e-5)
     lost = pairs_importance(translator, read_pairs(pairs), changes=CHANGES)
-    np.testing.assert_allclose(found["cross_importance"], lost.cross, atol=1e-5)
-    np.testing.assert_allclose(found["decoder_feed_forward_importance"], lost.decoder_networks, atol=1e-5)
+    np.testing.assert_allclose(found["cross_importance"], lost.of_kind("cross"), atol=1e-5)
+    np.testing.assert_allclose(found["decoder_feed_forward_importance"], lost.of_networks("decoder"), atol=1e-5)
     assert found["interventions"] == [part_to_json(each) for each in CHANGES]
     path = tmp_path / "numbers.npz"
     assert main(["analyze", *command, "--checkpoint", str(untrained_checkpoint), "--out", str(path)]) == 0

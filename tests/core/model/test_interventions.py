@@ -222,8 +222,8 @@ def test_only_modules_with_changes_are_listed() -> None:
         ("cross", 1),
         ("cross", 2),
     }
-    assert set(found.factors) == {Network("encoder", 1), Network("decoder", 1)}
-    assert found.factors[Network("decoder", 1)].flatten().tolist() == [1.0, 1.0, 2.0, -1.0]
+    assert set(found.factors) == {("encoder", 1), ("decoder", 1)}
+    assert found.factors["decoder", 1].flatten().tolist() == [1.0, 1.0, 2.0, -1.0]
     assert found.factor_of("decoder", 0) is None
     assert found.of("cross", 0) is NO_CHANGES
     changes = found.of("cross", 1)
