@@ -158,7 +158,7 @@ class PageHost:
                 partial(self._open, TRANSLATE, partial(analysis.show_alone, tab)),
                 f"{tab.name}\n{tab.tip}".format,
                 keys,
-                lambda is_presented: analysis.tab.begin_presentation() if is_presented else None,
+                partial(analysis.set_presented, tab),
             )
             for tab in TABS
         )

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import write_lesson_file
+from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
@@ -366,6 +367,28 @@ def test_presented_heads_are_measured_without_a_button(
     window.present("heads")
     assert not tab.request.is_running, "partial results stay"
     window.presentation.end()
+
+
+@pytest.mark.heavy
+def test_a_presented_comparison_leaves_its_controls_out(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.analysis.open_tab(CompareTab)
+    tab = window.analysis.tab
+    assert isinstance(tab, CompareTab)
+    window.present("compare")
+    assert tab.sentence.isVisible(), "there is nothing to show yet"
+    tab.sentence.setText("Zwei Mann .")
+    qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: tab.maps.isVisible())
+    controls = tab.sentence, tab.compare, tab.reads_first, tab.explanation, *tab.question_buttons.values()
+    assert not any(part.isVisible() for part in controls)
+    window.analysis.open_tab(StepsTab)
+    assert window.presentation.view is not None
+    assert window.presentation.view.name == "steps"
+    assert not tab.is_presented
+    window.presentation.end()
+    window.analysis.open_tab(CompareTab)
+    assert all(part.isVisible() for part in controls)
 
 
 @pytest.mark.heavy

@@ -109,6 +109,10 @@ class AnalysisPanel(QFrame):
         self._pages.setCurrentWidget(self.tab)
         return self._pages
 
+    def set_presented(self, tab: type[AnalysisTab], is_presented: bool) -> None:
+        """A tab fills the screen from now on, or no longer."""
+        self._tab_at(self._classes.index(tab)).set_presented(is_presented)
+
     def explain_word(self, step: int, rival: str) -> None:
         """Shows in the tab *Word* why the token of a step was chosen; see `WordTab.explain`."""
         self.open_tab(WordTab)

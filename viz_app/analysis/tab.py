@@ -54,6 +54,7 @@ class AnalysisTab(LivePanel):
         context, preferences: see `AnalysisContext`.
         explanation: the line with the sentence.
         job_bar: the tab's computation; None if the tab computes nothing that takes long.
+        is_presented: whether the tab fills the screen.
     """
 
     name: ClassVar[str]
@@ -66,6 +67,7 @@ class AnalysisTab(LivePanel):
         super().__init__(context.state, context.controller, self.explanation)
         self.context, self.preferences = context, context.preferences
         self.job_bar: JobBar | None = None
+        self.is_presented = False
         self.setProperty("role", "analysis")
         scales(self.column.setContentsMargins, PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10)
         scales(self.column.setSpacing, 8)
@@ -88,8 +90,10 @@ class AnalysisTab(LivePanel):
         """The numbers that the tab shows, for files; None if there are none."""
         return None
 
-    def begin_presentation(self) -> None:
-        """The tab fills the screen from now on."""
+    def set_presented(self, is_presented: bool) -> None:
+        """The tab fills the screen from now on, or no longer."""
+        self.is_presented = is_presented
+        self.redraw_in_sight()
 
     def on_stopped(self) -> None:
         """The user is about to cancel the computation."""

@@ -115,7 +115,7 @@ Cell = tuple[int, int]
 Cells = tuple[Cell | None, Cell | None, Cell | None]
 """The same query and key in the first map, the second, and the difference."""
 NO_CELLS: Cells = (None, None, None)
-WEIGHTS = MatrixStyle("sequential", cell_heights=(6, 16), aimed_height=150)
+WEIGHTS = MatrixStyle("sequential", cell_heights=(9, 16), aimed_height=170)
 CHANGE = MatrixStyle(
     "signed",
     cell_heights=(9, 20),
@@ -367,15 +367,18 @@ class CompareTab(AnalysisTab):
     def redraw(self) -> None:
         """Shows the question and the comparison."""
         comparing, is_running = self.comparing, self.request.is_running
-        is_sentence = comparing.question == "sentence"
+        is_sentence, has_room = comparing.question == "sentence", not (self.is_presented and comparing.comparison)
         chosen = self.question_buttons[comparing.question]
         chosen.setChecked(True)
+        for part in (self.explanation, self.reads_first, *self.question_buttons.values()):
+            part.setVisible(has_room)
         for part in (self.sentence, self.compare):
-            set_visible(part, is_sentence, focus_to=chosen)
+            set_visible(part, is_sentence and has_room, focus_to=chosen)
         model = comparing.chosen_model
         self.checkpoint_button.setText(f"{model.name} ▾" if model is not None else "choose a checkpoint ▾")
-        set_visible(self.checkpoint_button, not is_sentence, focus_to=chosen)
-        set_visible(self.close_button, not is_sentence and model is not None, focus_to=self.checkpoint_button)
+        set_visible(self.checkpoint_button, not is_sentence and has_room, focus_to=chosen)
+        has_second = not is_sentence and has_room and model is not None
+        set_visible(self.close_button, has_second, focus_to=self.checkpoint_button)
         is_opening = comparing.candidate is not None and not comparing.candidate.is_open
         doing = f"opening {model.name}…" if is_opening and model else "translating…"
         self._waiting.describe(doing, offers_start=not is_sentence)

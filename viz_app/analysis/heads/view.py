@@ -258,9 +258,11 @@ class HeadsTab(AnalysisTab):
         self.heads.forget_model()
         self._show_answer()
 
-    def begin_presentation(self) -> None:
-        """Measures what is not known yet."""
-        if self.translation_to_ask_about is not None and not (self.heads.has_answer or self.request.is_running):
+    def set_presented(self, is_presented: bool) -> None:
+        """Presented, it measures what is not known yet."""
+        super().set_presented(is_presented)
+        is_known = self.translation_to_ask_about is None or self.heads.has_answer or self.request.is_running
+        if is_presented and not is_known:
             self.job.start.click()
 
     def on_stopped(self) -> None:
