@@ -4,8 +4,9 @@ A step costs time for each layer, however small it is, and time for each floatin
 seconds = steps × layers × a + FLOPs × b. A small and a larger model give a and b.
 """
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -19,7 +20,7 @@ TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 19.4
 LENGTH_OF_SUBWORDS, LENGTH_OF_WORDS, LENGTH_IN_RANDOM_BATCHES = 17, 14, 29
 """Mean padded length of a sentence of Multi30k, in batches of similar lengths and in random ones."""
 MEASURED_PRESETS = {"copy-task-small": 12, "multi30k": 2}
-"""The small and the larger model, with the number of steps to time."""
+"""The small and the larger model, with the number of steps to time; both have vocabularies of a fixed size."""
 _NUM_PAIRS, _LENGTH = 32, 16
 _PASSES = 3
 """A backward pass costs about twice a forward pass (Kaplan et al. 2020, section 2.1)."""
@@ -96,14 +97,23 @@ def _step(run: RunConfig, sizes: tuple[int, int], num_pairs: float, length: int,
     return Work(num_layers * num_batches, _PASSES * repeated * num_pairs * num_flops)
 
 
+def fastest(speeds: Iterable[Speed]) -> Speed:
+    """The best of several measurements of one device, which other programs can only slow down."""
+    steps = [_step(preset(name), sizes, _NUM_PAIRS, _LENGTH) for name, sizes in _measured_sizes().items()]
+    return min(speeds, key=lambda speed: math.prod(map(speed.seconds, steps)))
+
+
+def _measured_sizes() -> dict[str, tuple[int, int]]:
+    found = {name: preset_vocabulary_sizes(preset(name)) for name in MEASURED_PRESETS}
+    return {name: sizes for name, sizes in found.items() if sizes is not None}
+
+
 def measure_speed(device: str, should_stop: Callable[[], bool] = lambda: False) -> Speed | None:
     """The speed of a device, by its name; takes some seconds on a CPU. None if stopped. Imports torch."""
     steps = []
-    for name, num_steps in MEASURED_PRESETS.items():
+    for name, sizes in _measured_sizes().items():
         run = preset(name)
-        sizes = preset_vocabulary_sizes(run)
-        assert sizes is not None, "the presets have vocabularies of a fixed size"
-        seconds = _time_steps(run, sizes, num_steps, device, should_stop)
+        seconds = _time_steps(run, sizes, MEASURED_PRESETS[name], device, should_stop)
         if not seconds:
             return None
         steps.append((_step(run, sizes, _NUM_PAIRS, _LENGTH), median(seconds)))

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QLabel, QMenu, QMessageBox, QStackedWidget, QWidget
 
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.training.duration import Speed, measure_speed
+from augenmerk.core.training.duration import Speed, fastest, measure_speed
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.export.saving import ExportSource, import_matplotlib
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales, set_role
@@ -172,10 +172,8 @@ class TrainPage(QWidget):
         self.panel.set_devices(labels)
         self._device_worker.close()
         self._machine = f"{platform.node()} {sorted(labels.items())}"
-        speeds = run_settings.load_speeds(self._settings, self._machine)
-        self.form.set_speeds(speeds)
-        if not speeds:
-            self._until_speeds.start()
+        self.form.set_speeds(run_settings.load_speeds(self._settings, self._machine))
+        self._until_speeds.start()
 
     def _measure_speeds(self) -> None:
         if self.isVisible() and not self.controller.is_running:  # the speed of a busy device would be measured
@@ -185,8 +183,10 @@ class TrainPage(QWidget):
     def _on_speeds(self, speeds: dict[str, Speed]) -> None:
         self._device_worker.close()
         if speeds and not self.controller.is_running:
-            run_settings.save_speeds(self._settings, self._machine, speeds)
-            self.form.set_speeds(speeds)
+            known = run_settings.load_speeds(self._settings, self._machine)
+            best = {name: fastest((speed, known.get(name, speed))) for name, speed in speeds.items()}
+            run_settings.save_speeds(self._settings, self._machine, best)
+            self.form.set_speeds(best)
 
     def _on_run_changed(self, run: Run) -> None:
         self._show_right()
@@ -475,7 +475,7 @@ class DevicesJob(ModelFreeJob):
 
 
 class SpeedsJob(ModelFreeJob):
-    """Measures how fast the default device and the CPU train; takes seconds."""
+    """Measures how fast the default device and the CPU train, once a session; takes seconds."""
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> dict[str, Speed]:
         """The speeds by name of the device, as in `find_devices`."""

@@ -9,7 +9,7 @@ import pytest
 from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.corpora.batches import collate, training_batches
 from augenmerk.core.corpora.loading import load_corpus
-from augenmerk.core.training.duration import Speed, Work, measure_speed, steps_per_epoch, work_of
+from augenmerk.core.training.duration import Speed, Work, fastest, measure_speed, steps_per_epoch, work_of
 from augenmerk.core.training.session import TrainingSession
 
 
@@ -27,6 +27,12 @@ def test_no_part_of_a_speed_is_negative_when_the_measurement_was_disturbed() -> 
         assert speed.seconds_per_layer_pass >= 0
         assert speed.seconds_per_flop >= 0
         assert speed.seconds(many) == pytest.approx(0.4)
+
+
+def test_the_fastest_of_several_measurements_counts() -> None:
+    idle, busy = Speed(0.002, 1e-11), Speed(0.005, 2.5e-11)
+    assert fastest((busy, idle)) == fastest((idle, busy)) == idle
+    assert fastest((busy,)) == busy
 
 
 @pytest.mark.training

@@ -329,6 +329,26 @@ def test_a_later_start_knows_the_speed_of_the_machine(
     qtbot.waitUntil(lambda: later.form.duration != "")
 
 
+def test_durations_measured_on_a_busy_machine_are_corrected_by_a_later_start(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("augenmerk.viz_app.train.page.SPEEDS_AFTER_MS", 10)
+    seen, measured = list[str](), list[str]()
+    for seconds in (0.04, 0.01, 0.03):  # for a layer: busy, idle, busy
+
+        def measure(*_: object, seconds: float = seconds) -> Speed:
+            measured.append(f"{seconds}")
+            return Speed(seconds, 1 / 50e9)
+
+        monkeypatch.setattr("augenmerk.viz_app.train.page.measure_speed", measure)
+        page = make_page(ScriptedTraining())
+        before = len(measured)
+        qtbot.waitUntil(lambda before=before: len(measured) > before)
+        qtbot.waitUntil(lambda page=page: not page._device_worker._thread.is_alive())
+        seen.append(page.form.preset_menu.actions_by_name["copy-task-small"].text().partition(" · ")[2])
+    assert seen == ["about 2 minutes", "about 30 seconds", "about 30 seconds"]
+
+
 def test_a_page_measures_nothing_after_it_was_shut_down(
     make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
