@@ -565,10 +565,10 @@ class SentenceNotes:
             self._say()
 
     def _say(self) -> None:
-        state = self._state
-        notes = state.translation.notes if state.translation is not None else ()
+        state, shown = self._state, self._state.translation
         problem = state.request.problem if state.result is not None else ""  # else it replaces the maps
-        said = [problem] if problem else list(notes)
+        notes = () if shown is None else (note for note in shown.notes if note != shown.hint)  # see `CoverageNotice`
+        said = (problem,) if problem else notes
         text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         role = "muted" if text and text == self._plain else "warm"
         if self.label.property("role") != role:
