@@ -11,7 +11,8 @@ gave in CPU seconds:
 
 CPU seconds a step with two threads on that processor: naive eager code 1.206, ours 0.667 (1.81 times as fast);
 `torch.nn.Transformer` 1.237, ours 0.663 (1.87 times); feeding 0.0036, 0.5% of the step. With AVX2 only (AMD EPYC,
-family 25 model 1, one thread) ours is 1.30 times as fast as naive eager code. No GPU was measured.
+family 25 model 1, one thread) ours is 1.30 times as fast as naive eager code. On an NVIDIA H100, by CUDA graphs in
+bfloat16, a step takes 6.2 ms and naive eager code in 32 bits 31.9 ms (5.1 times).
 """
 
 import math
@@ -65,9 +66,9 @@ def run() -> list[Ratio]:
 
 
 def on_gpu(corpus: PreparedCorpus, batches: list[Batch]) -> Ratio:
-    """A step with all that a GPU allows, mixed precision and compiling, against naive code in 32 bits."""
+    """A step by CUDA graphs in mixed precision against naive code in 32 bits."""
     run = preset("notebook")
-    training = run.training.replace(precision="auto", compile=True)
+    training = run.training.replace(precision="auto")
     session, other = TrainingSession(replace(run, training=training), corpus, "cuda:0"), SeedTrainer("cuda:0")
     ours_seconds, other_seconds = (
         seconds / BATCHES

@@ -63,6 +63,10 @@ class HeadImportance:
         found = [rise for part, rise in self.rise_of.items() if isinstance(part, Network) and part.side == side]
         return np.array(found, dtype=np.float32)
 
+    def of(self, part: Head | Network) -> float:
+        """The rise of the loss without one head or network."""
+        return self.rise_of[part]
+
     @property
     def largest(self) -> float:
         """The largest absolute change by a head: the end of a symmetric colour scale.

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from augenmerk.core.config.groups import Precision
+from augenmerk.core.config.groups import Precision, TrainingConfig
 from augenmerk.core.model.transformer import Transformer
 
 HiddenStates = Callable[[Tensor, Tensor], Tensor]
@@ -101,6 +101,33 @@ def choose_compiled(
         finally:
             model.zero_grad(set_to_none=True)
     return CompileChoice(compiled, "compiled, as requested in the settings")
+
+
+@dataclass(frozen=True)
+class LaunchChoice:
+    """How the kernels of a step are launched.
+
+    Attributes:
+        is_graph: together, as a CUDA graph for each shape of batch.
+        reason: the reason for the user; "" where there are no graphs.
+    """
+
+    is_graph: bool
+    reason: str
+
+
+def choose_launches(training: TrainingConfig, device: torch.device) -> LaunchChoice:
+    """Graphs on a CUDA device, unless a setting needs shapes or kernels that they do not have."""
+    if device.type != "cuda":
+        return LaunchChoice(False, "")
+    for is_set, setting in (
+        (training.compile, "compile"),
+        (training.deterministic, "deterministic"),
+        (training.r_drop > 0, "r_drop"),
+    ):
+        if is_set:
+            return LaunchChoice(False, f"Kernels are launched one by one: graphs do not support {setting}")
+    return LaunchChoice(True, "Launching all kernels of a batch at once, as a CUDA graph: faster for small models")
 
 
 def max_tokens_at_once(num_parameters: int, device: torch.device) -> int | None:

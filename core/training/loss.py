@@ -23,6 +23,7 @@ from augenmerk.core.inference.products import product
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.training.device_choices import HiddenStates, PrecisionChoice, max_tokens_at_once
 from augenmerk.core.training.distributed import FAILED, GO, STOP, World
+from augenmerk.core.training.graphs import GraphedBackward
 from augenmerk.core.training.kernels import product_serves, training_kernels
 
 
@@ -42,11 +43,14 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id:
     Returns:
         A scalar, in nats.
     """
-    return _smoothed_loss(logits, logits.logsumexp(dim=-1).sum(), targets, smoothing, padding_id)
+    normalizer = logits.logsumexp(dim=-1).sum()
+    return _smoothed_loss(logits, normalizer, targets, smoothing, padding_id, len(targets))
 
 
-def _smoothed_loss(logits: Tensor, normalizer: Tensor, targets: Tensor, smoothing: float, padding_id: int) -> Tensor:
-    """The same with known log-sum-exps of the rows: `normalizer` is their sum."""
+def _smoothed_loss(
+    logits: Tensor, normalizer: Tensor, targets: Tensor, smoothing: float, padding_id: int, num_tokens: int | Tensor
+) -> Tensor:
+    """The same with known log-sum-exps of the rows: `normalizer` is their sum. Rows of zeros do not count."""
     of_truth = logits.gather(1, targets[:, None]).sum()
     if smoothing == 0:
         return normalizer - of_truth
@@ -54,7 +58,7 @@ def _smoothed_loss(logits: Tensor, normalizer: Tensor, targets: Tensor, smoothin
     # Padding is left out rather than subtracted: so a logit of −∞ there has no effect, 0 · log 0 = 0.
     of_others = logits[:, :padding_id].sum() + logits[:, padding_id + 1 :].sum() - of_truth
     negative_entropy = (1 - smoothing) * math.log(1 - smoothing) + smoothing * math.log(share)
-    return normalizer - (1 - smoothing) * of_truth - share * of_others + len(targets) * negative_entropy
+    return normalizer - (1 - smoothing) * of_truth - share * of_others + num_tokens * negative_entropy
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +86,7 @@ class SoftTargets:
         return total.div_(len(self.outputs))
 
 
-def output_layer_loss(
+def output_layer_loss(  # noqa: PLR0913 — all but the first six have defaults
     hidden: Tensor,
     weight: Tensor,
     bias: Tensor | None,
@@ -91,6 +95,7 @@ def output_layer_loss(
     padding_id: int,
     r_drop: float = 0.0,
     soft_targets: SoftTargets | None = None,
+    real: Tensor | None = None,
 ) -> Tensor:
     """`smoothed_loss` of the logits hidden · weightᵀ + bias, without ever holding all of them.
 
@@ -99,7 +104,7 @@ def output_layer_loss(
     use its format; softmax, loss and the gradient of the weight stay 32-bit.
 
     Args:
-        hidden: [N, D], rows of real tokens only.
+        hidden: [N, D], rows of real tokens only, unless `real` marks them.
         weight, bias: of the output layer, [V, D] and [V].
         targets: [N].
         smoothing: ε, in [0, 1).
@@ -108,11 +113,13 @@ def output_layer_loss(
             tokens, one below the other, and the loss is half of the paper's, so that it can be compared with that of
             one pass: ½ (L₁ + L₂) + α / 4 · (KL(P₁ ‖ P₂) + KL(P₂ ‖ P₁)), summed over the tokens.
         soft_targets: with them the loss is (1 − λ) L + λ KL(T ‖ P), T the teachers' distribution; not with R-Drop.
+        real: [N], True for the rows that count; None for all. Not with R-Drop.
 
     Returns:
         A scalar, in nats; differentiable once with respect to hidden, weight and bias.
     """
-    loss: Tensor = _OutputLayerLoss.apply(hidden, weight, bias, targets, smoothing, padding_id, r_drop, soft_targets)
+    objective = _Objective(smoothing, padding_id, r_drop, soft_targets, real)
+    loss: Tensor = _OutputLayerLoss.apply(hidden, weight, bias, targets, objective)
     return loss
 
 
@@ -123,24 +130,61 @@ _CHUNK_ROWS_ELSEWHERE = 8192
 _ROWS_IN_STEPS_OF = 32
 
 
+@dataclass(frozen=True, eq=False)
+class _Objective:
+    """The loss of some tokens as a function of their logits; the fields are those of `output_layer_loss`."""
+
+    smoothing: float
+    padding_id: int
+    r_drop: float
+    soft_targets: SoftTargets | None
+    real: Tensor | None
+
+    def loss_and_gradient(self, logits: Tensor, targets: Tensor, rows: slice | Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of these rows, summed, and its gradient with respect to the logits [R, V], which are overwritten."""
+        soft = self.soft_targets
+        of_data = 1.0 if soft is None else 1 - soft.share
+        share = of_data * self.smoothing / (logits.size(1) - 2)
+        gradient, normalizers = _softmax_and_normalizers(logits)
+        counts = None if self.real is None else self.real[rows, None]
+        if counts is not None:
+            logits *= counts
+            normalizers *= counts
+        num_tokens = len(logits) if counts is None else counts.sum()
+        loss = _smoothed_loss(logits, normalizers.sum(), targets, self.smoothing, self.padding_id, num_tokens)
+        if self.r_drop:
+            divergence, pull = _divergence_of_halves(logits.sub_(normalizers), gradient)
+            loss = 0.5 * loss + self.r_drop / 4 * divergence
+        if soft is not None:
+            wanted = soft.distribution(rows)
+            if counts is not None:
+                wanted *= counts
+            divergence = torch.xlogy(wanted, wanted).sum() - (wanted * logits).sum() + normalizers.sum()
+            loss = of_data * loss + soft.share * divergence
+        # the model's distribution minus the smoothed one
+        if self.smoothing:
+            gradient -= share
+            gradient[:, self.padding_id] += share
+        gradient.scatter_add_(
+            1, targets[:, None], gradient.new_full((len(gradient), 1), share + of_data * (self.smoothing - 1))
+        )
+        if soft is not None:
+            gradient.sub_(wanted, alpha=soft.share)
+        if self.r_drop:
+            gradient.mul_(0.5).add_(pull, alpha=self.r_drop / 4)
+        if counts is not None:
+            gradient *= counts
+        return loss, gradient
+
+
 class _OutputLayerLoss(torch.autograd.Function):
     @staticmethod
-    def forward(  # noqa: PLR0913 — autograd knows tensors by their place
-        ctx: Any,
-        hidden: Tensor,
-        weight: Tensor,
-        bias: Tensor | None,
-        targets: Tensor,
-        smoothing: float,
-        padding_id: int,
-        r_drop: float,
-        soft_targets: SoftTargets | None,
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, objective: _Objective
     ) -> Tensor:
         """The loss; its gradients are saved for `backward`."""
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
-        of_data = 1.0 if soft_targets is None else 1 - soft_targets.share
-        share = of_data * smoothing / (weight.size(0) - 2)
         total = hidden.new_zeros((), dtype=torch.float32)
         hidden_gradient, weight_gradient = torch.empty_like(hidden), torch.zeros_like(weight)
         bias_gradient = None if bias is None else torch.zeros_like(bias)
@@ -149,33 +193,14 @@ class _OutputLayerLoss(torch.autograd.Function):
         with torch.autocast(kind, enabled=False):
             small_hidden, small_weight = hidden.to(dtype), weight.to(dtype)
             multiply = product if product_serves(small_hidden) else functional.linear
-            for rows in _chunks(len(hidden), size, hidden.device) if r_drop else _slices(len(hidden), size):
+            for rows in _chunks(len(hidden), size, hidden.device) if objective.r_drop else _slices(len(hidden), size):
                 here = small_hidden[rows]
                 padded = _with_rows_added(here)
                 logits = multiply(padded, small_weight, None if is_halved else bias)[: len(here)].to(weight.dtype)
                 if is_halved and bias is not None:
                     logits += bias
-                gradient, normalizers = _softmax_and_normalizers(logits)
-                loss = _smoothed_loss(logits, normalizers.sum(), targets[rows], smoothing, padding_id)
-                if r_drop:
-                    divergence, pull = _divergence_of_halves(logits.sub_(normalizers), gradient)
-                    loss = 0.5 * loss + r_drop / 4 * divergence
-                if soft_targets is not None:
-                    wanted = soft_targets.distribution(rows)
-                    divergence = torch.xlogy(wanted, wanted).sum() - (wanted * logits).sum() + normalizers.sum()
-                    loss = of_data * loss + soft_targets.share * divergence
+                loss, gradient = objective.loss_and_gradient(logits, targets[rows], rows)
                 total += loss
-                # d loss / d logits: the model's distribution minus the smoothed one
-                if smoothing:
-                    gradient -= share
-                    gradient[:, padding_id] += share
-                gradient.scatter_add_(
-                    1, targets[rows, None], gradient.new_full((len(gradient), 1), share + of_data * (smoothing - 1))
-                )
-                if soft_targets is not None:
-                    gradient.sub_(wanted, alpha=soft_targets.share)
-                if r_drop:
-                    gradient.mul_(0.5).add_(pull, alpha=r_drop / 4)
                 small_gradient = _with_rows_added(gradient.to(dtype))
                 of_hidden = multiply(small_gradient, small_weight.t())[: len(here)]
                 hidden_gradient[rows] = of_hidden.to(hidden.dtype)
@@ -190,7 +215,7 @@ class _OutputLayerLoss(torch.autograd.Function):
         """The saved gradients, times the incoming one."""
         (outer,) = gradients
         hidden, weight, bias = ctx.saved_tensors
-        return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None, None, None, None
+        return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None
 
 
 def _slices(number: int, size: int) -> Iterator[slice]:
@@ -264,6 +289,8 @@ class LossSum(nn.Module):
         training: label smoothing, R-Drop (above 0 the batch is read twice in one pass, one copy below the other) and
             the share of the teachers in the loss.
         teachers: models whose distribution is learned, too; they do not change.
+        keeps_padding: compute the output layer for padding, too, without counting it: then all shapes follow from those
+            of the batch. Not with R-Drop.
     """
 
     def __init__(
@@ -272,8 +299,11 @@ class LossSum(nn.Module):
         hidden_states: HiddenStates,
         training: TrainingConfig,
         teachers: Sequence[Transformer] = (),
+        *,
+        keeps_padding: bool = False,
     ) -> None:
         super().__init__()
+        self.keeps_padding = keeps_padding
         self._teachers = tuple(teachers)  # in a tuple, so that their weights do not belong to this module
         self.model = model
         self.hidden_states = hidden_states
@@ -284,28 +314,34 @@ class LossSum(nn.Module):
         padding_id, layer = self.model.padding_id, self.model.output
         if self.settings.r_drop:
             source, target = source.repeat(2, 1), target.repeat(2, 1)
-        hidden, targets = self.hidden_states(source, target[:, :-1]), target[:, 1:]
+        read, targets = target[:, :-1], target[:, 1:].flatten()
         real = targets != padding_id
+        rows = slice(None) if self.keeps_padding else real
         return output_layer_loss(
-            hidden[real],
+            self.hidden_states(source, read).flatten(0, 1)[rows],
             layer.weight,
             layer.bias,
-            targets[real],
+            targets[rows],
             self.settings.label_smoothing,
             padding_id,
             self.settings.r_drop,
-            self._soft_targets(source, target, real),
+            self._soft_targets(source, read, rows),
+            real if self.keeps_padding else None,
         )
 
-    def _soft_targets(self, source: Tensor, target: Tensor, real: Tensor) -> SoftTargets | None:
-        """Predictions of the teachers where `real`; None without teachers."""
+    def _soft_targets(self, source: Tensor, read: Tensor, rows: Tensor | slice) -> SoftTargets | None:
+        """Predictions of the teachers after the tokens read [B, T], for these rows of [B T]; None without teachers."""
         if not self._teachers:
             return None
         with torch.no_grad():
             return SoftTargets(
                 self.settings.distillation,
                 [
-                    (teacher.hidden_states(source, target[:, :-1])[real], teacher.output.weight, teacher.output.bias)
+                    (
+                        teacher.hidden_states(source, read).flatten(0, 1)[rows],
+                        teacher.output.weight,
+                        teacher.output.bias,
+                    )
                     for teacher in self._teachers
                 ],
             )
@@ -315,7 +351,7 @@ class Gradients:
     """Computes the gradients of a model; each target token of a step has the same weight.
 
     Args:
-        loss_sum: of a model on `device`.
+        loss_sum: of a model on `device`. If it keeps padding, batches are computed by CUDA graphs.
         device: of the model.
         precision: number format of the matrix products.
         world: the processes that share the work; of a batch, process r of n takes the pairs r, r + n, r + 2n …
@@ -336,6 +372,12 @@ class Gradients:
         if world.size > 1:
             ids = [device.index] if device.type == "cuda" else None
             self._exchanging = DistributedDataParallel(self._loss_sum, device_ids=ids, **_CONSTANTS_STAY)
+        self._graphs = GraphedBackward(self._add, self._padding_id, device) if loss_sum.keeps_padding else None
+
+    @property
+    def keeps_tensors(self) -> bool:
+        """Whether gradients must stay the same tensors from step to step."""
+        return self._graphs is not None
 
     def fill(self, batches: Sequence[Batch], should_stop: Callable[[], object]) -> float | None:
         """Adds the gradients of the mean loss of all target tokens in `batches` to those of the parameters.
@@ -396,9 +438,15 @@ class Gradients:
 
     def _backward(self, batch: Batch, weight: float) -> Tensor:
         """Adds the gradients of a micro-batch; returns its share of the loss."""
+        if self._graphs is not None:
+            return self._graphs(batch, weight)
         batch = batch.to(self._device)
+        return self._add(batch.source, batch.target, weight)
+
+    def _add(self, source: Tensor, target: Tensor, weight: float | Tensor) -> Tensor:
+        """The same for ids on the device."""
         with self._kernels(), self._precision.computing(self._device):
-            loss: Tensor = (self._exchanging or self._loss_sum)(batch.source, batch.target)
+            loss: Tensor = (self._exchanging or self._loss_sum)(source, target)
         loss = loss * weight
         (loss * self._world.size).backward()  # gradients are averaged over the processes
         return loss.detach()

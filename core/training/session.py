@@ -26,6 +26,7 @@ from augenmerk.core.strict_json import shown
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.training.device_choices import (
     choose_compiled,
+    choose_launches,
     choose_precision,
     random_state,
     random_states,
@@ -134,6 +135,7 @@ class TrainingSession:
         self.progress = Progress()
         self._teachers: list[Transformer] = []
         self.compiled = choose_compiled(run.training.compile, self.model, self.device, self.precision)
+        self.launches = choose_launches(run.training, self.device)
         self.gradients = self._new_gradients(SINGLE_PROCESS)
         self._has_joined = False
         self._random_states: Tensor | None = None
@@ -201,11 +203,11 @@ class TrainingSession:
         """The part of `step` that each process does: gradients, clipping and Adam with this rate."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=not self.gradients.keeps_tensors)
         before = random_state(self.device)
         loss = self.gradients.fill(batches, should_stop)
         if loss is None:
-            self.optimizer.zero_grad(set_to_none=True)
+            self.optimizer.zero_grad(set_to_none=not self.gradients.keeps_tensors)
             set_random_state(self.device, before)
             return None
         clip_norm = self.run.training.clip_norm
@@ -239,7 +241,13 @@ class TrainingSession:
             self._restore_optimizer(dict(zip(names, tensors, strict=True)))
 
     def _new_gradients(self, world: World) -> Gradients:
-        loss_sum = LossSum(self.model, self.compiled.hidden_states, self.run.training, self._teachers)
+        loss_sum = LossSum(
+            self.model,
+            self.compiled.hidden_states,
+            self.run.training,
+            self._teachers,
+            keeps_padding=self.launches.is_graph and world.size == 1,
+        )
         return Gradients(loss_sum, self.device, self.precision, world)
 
     def describe_device_choices(self) -> list[str]:
@@ -258,6 +266,8 @@ class TrainingSession:
             lines.append(
                 f"Micro-batches of at most {self.gradients.max_tokens:,} tokens: so that a stop acts within seconds"
             )
+        if self.launches.reason:
+            lines.append(self.launches.reason)
         if self.compiled.reason:
             lines.append(f"Model {self.compiled.reason}")
         if self.world.size > 1:

@@ -10,9 +10,11 @@ import torch
 
 from augenmerk import Translator
 from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.corpora.batches import collate
 from augenmerk.core.training.events import OutOfMemoryError, PhaseStarted, TrainingStarted
 from augenmerk.core.training.folder import LAST
-from tests.core.training.runs import copy_run, record, text_run
+from augenmerk.core.training.session import TrainingSession
+from tests.core.training.runs import copy_run, record, text_corpus, text_run
 
 DEVICE = "cuda"
 SENTENCES = ("Zwei Hunde spielen im Schnee.", "Ein Mann mit einem roten Helm steht auf einer Leiter und lacht.", "Hund")
@@ -44,6 +46,30 @@ def test_the_first_steps_are_those_of_the_cpu(tmp_path: Path) -> None:
     found = record(run, tmp_path / "gpu", device=DEVICE)[1].losses
     expected = record(run, tmp_path / "cpu")[1].losses
     assert np.allclose(found, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("has_dropout", [False, True])
+def test_graphs_learn_what_single_kernels_learn(tmp_path: Path, has_dropout: bool) -> None:
+    """Without dropout the same losses; with it, random numbers that differ from step to step: the loss falls as far."""
+    run = text_run({"dropout": 0.1 if has_dropout else 0.0}, precision="float32", num_epochs=8)
+    one_by_one = dataclasses.replace(run, training=run.training.replace(deterministic=True))
+    finished, graphs = record(run, tmp_path / "graphs", device=DEVICE)
+    assert any("CUDA graph" in event.text for event in graphs.of(PhaseStarted))
+    expected = record(one_by_one, tmp_path / "kernels", device=DEVICE)[1].losses
+    if has_dropout:
+        assert graphs.losses[-1] == pytest.approx(expected[-1], rel=0.25)
+    else:
+        assert np.allclose(graphs.losses, expected, rtol=1e-3)
+    assert finished.step == len(graphs.losses)
+
+
+def test_graphs_draw_new_dropout_at_each_replay() -> None:
+    run = text_run({"dropout": 0.5}, precision="float32", batch_size=64, learning_rate=1e-12)
+    corpus = text_corpus(run)
+    session = TrainingSession(run, corpus, DEVICE)
+    batch = collate(corpus.train, range(64), session.padding_id)
+    losses = [result.loss for _ in range(6) if (result := session.step([batch])) is not None]
+    assert len({round(loss, 4) for loss in losses}) == 6
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
