@@ -128,7 +128,7 @@ def _time_steps(
 
     from augenmerk.core.corpora.batches import Batch
     from augenmerk.core.model.transformer import Transformer
-    from augenmerk.core.training.device_choices import choose_precision, random_state_restored
+    from augenmerk.core.training.device_choices import choose_launches, choose_precision, random_state_restored
     from augenmerk.core.training.distributed import SINGLE_PROCESS
     from augenmerk.core.training.loss import Gradients, LossSum
 
@@ -138,14 +138,16 @@ def _time_steps(
         source, target = (torch.randint(2, size, (_NUM_PAIRS, _LENGTH + 1)) for size in sizes)
         batch = Batch(source[:, 1:], target, _NUM_PAIRS * _LENGTH)
         precision = choose_precision(run.training.precision, place)
-        gradients = Gradients(LossSum(model, model.hidden_states, run.training), place, precision, SINGLE_PROCESS)
+        is_graph = choose_launches(run.training, place).is_graph
+        loss_sum = LossSum(model, model.hidden_states, run.training, keeps_padding=is_graph)
+        gradients = Gradients(loss_sum, place, precision, SINGLE_PROCESS)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=place.type in ("cpu", "cuda"))
         durations = []
         for _ in range(1 + num_steps):
             if should_stop():
                 return []
             began = time.perf_counter()
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad(set_to_none=not gradients.keeps_tensors)
             gradients.fill([batch], lambda: False)
             optimizer.step()
             next(model.parameters()).flatten()[0].item()  # waits for a GPU
