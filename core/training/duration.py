@@ -123,7 +123,7 @@ def measure_speed(device: str, should_stop: Callable[[], bool] = lambda: False) 
 def _time_steps(
     run: RunConfig, sizes: tuple[int, int], num_steps: int, device: str, should_stop: Callable[[], bool]
 ) -> list[float]:
-    """The durations of some optimizer steps on random sentences, after the first, which sets up; empty if stopped."""
+    """The durations of some optimizer steps on random sentences, after those that set up; empty if stopped."""
     import torch
 
     from augenmerk.core.corpora.batches import Batch
@@ -143,7 +143,8 @@ def _time_steps(
         gradients = Gradients(loss_sum, place, precision, SINGLE_PROCESS)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=place.type in ("cpu", "cuda"))
         durations = []
-        for _ in range(1 + num_steps):
+        num_first = 2 if is_graph else 1  # a graph is recorded in the second step
+        for _ in range(num_first + num_steps):
             if should_stop():
                 return []
             began = time.perf_counter()
@@ -152,4 +153,4 @@ def _time_steps(
             optimizer.step()
             next(model.parameters()).flatten()[0].item()  # waits for a GPU
             durations.append(time.perf_counter() - began)
-    return durations[1:]
+    return durations[num_first:]
