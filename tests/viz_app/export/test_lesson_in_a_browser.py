@@ -35,7 +35,9 @@ OWN = (
     own_scene("Recorded", Experiment(SENTENCE, Beam(4))),
     replace(own_scene("Choices", PLAIN), question="What happens without it?", check="without-head"),
     replace(own_scene("Typed", PLAIN), question="Why?", answer="Because of <b>it</b>."),
+    own_scene("Ringed", Experiment(SENTENCE, Beam(4)), pointer=("word", "ring")),
     own_scene("Ring", PLAIN, pointer=("cell", "ring")),
+    own_scene("Arrow", PLAIN, pointer=("head", "arrow")),
     own_scene("Word", PLAIN, pointer=("word", "ring")),
 )
 PLACES = {scene.title: len(SHIPPED) + place for place, scene in enumerate(OWN)}
@@ -162,24 +164,44 @@ def test_a_typed_answer_is_kept_and_the_teachers_is_shown_as_text(opened: Browse
     assert opened.script("return document.querySelector('#question textarea').value") == "I think so."
 
 
+COUNT = """
+const canvas = document.querySelector(arguments[0]), probe = document.createElement("canvas").getContext("2d");
+probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--pointer");
+probe.fillRect(0, 0, 1, 1);
+const color = probe.getImageData(0, 0, 1, 1).data.join();
+const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+let found = 0;
+for (let i = 0; i < data.length; i += 4) if (data.slice(i, i + 4).join() === color) found++;
+return found * (canvas.clientWidth / canvas.width) ** 2;
+"""
+"""Pixels on the screen in the colour of pointers."""
+
+
 def test_the_pointer_of_a_scene_is_drawn(opened: Browser) -> None:
-    count = """
-        const canvas = document.querySelector("#map"), probe = document.createElement("canvas").getContext("2d");
-        probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--pointer");
-        probe.fillRect(0, 0, 1, 1);
-        const color = probe.getImageData(0, 0, 1, 1).data.join();
-        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-        let found = 0;
-        for (let i = 0; i < data.length; i += 4) if (data.slice(i, i + 4).join() === color) found++;
-        return found;"""
+    large, small = "#map", '[aria-label="Cross-attention · layer 2 · head 5"] canvas'
     go(opened, PLACES["Typed"])
-    assert opened.script(count) == 0
+    assert opened.script(COUNT, large) == 0
     go(opened, PLACES["Ring"])
-    assert opened.script(count) > 50
+    assert opened.script(COUNT, large) > 50
     assert opened.texts("#translation .pointed") == []
     go(opened, PLACES["Word"])
-    assert opened.script(count) == 0
+    assert opened.script(COUNT, large) == 0
     assert len(opened.texts("#translation .pointed")) == 1
+    go(opened, PLACES["Arrow"])
+    opened.script("return new Promise((done) => setTimeout(done, 200))")  # thumbnails are drawn in slices
+    assert opened.script(COUNT, small) > 25, "as large as on other maps"
+
+
+def test_a_recorded_scene_fits_the_window_and_rings_a_word_within_its_line(opened: Browser) -> None:
+    go(opened, PLACES["Ringed"])
+    section = f'section.scene[data-place="{PLACES["Ringed"]}"]'
+    assert (
+        opened.script("return getComputedStyle(document.querySelector(arguments[0])).display", f"{section} p")
+        == "block"
+    )
+    assert opened.text(f"{section} mark") == "standing"
+    box = "return document.querySelector(arguments[0]).getBoundingClientRect().bottom"
+    assert opened.script(box, f'{section} [data-part="map"]') < DESK[1]
 
 
 def test_no_scene_scrolls_sideways_on_a_phone(opened: Browser) -> None:
@@ -203,6 +225,13 @@ def test_question_translation_and_map_are_in_sight_together(opened: Browser, siz
         boxes = opened.script(BOXES, "question", "translation", "map", "reading")
         assert all(0 <= top <= bottom <= size[1] for top, bottom in boxes), (scene.title, boxes)
     assert opened.script("return scrollY") == 0
+
+
+def test_a_projector_shows_the_map_next_to_the_lesson(opened: Browser) -> None:
+    opened.show_as(1024, 768)
+    go(opened, 0)
+    boxes = opened.script(BOXES, "question", "translation", "map", "reading")
+    assert all(0 <= top <= bottom <= 768 for top, bottom in boxes), boxes
 
 
 def test_on_a_phone_the_question_stays_in_sight_above_the_map(opened: Browser) -> None:

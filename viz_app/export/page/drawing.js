@@ -59,6 +59,7 @@ const SLANT = 0.93;
 /** Pixels of a small map, and around it for its marks. */
 const SMALL = 100;
 const AROUND = 12;
+const BELOW_MAP = 84; // for the scale and the reading
 const VEIL = 0.72;
 const PALE = 0.82;
 const VARIABLES = { warm: "--warm", pointer: "--pointer", accent: "--mark" };
@@ -385,8 +386,16 @@ export function drawSmallMap(canvas, drawing, table) {
   if (drawing.marks.factor === 0) veil(pen, [0, 0, SMALL, SMALL], style, PALE);
   pen.strokeStyle = style.getPropertyValue("--line");
   pen.strokeRect(0, 0, SMALL, SMALL);
-  drawShapes(pen, markShapes(drawing.marks, SMALL / columns, SMALL / rows, SMALL, SMALL, 1), style);
   drawFactor(pen, drawing.marks, SMALL_FACTOR_FONT, SMALL, SMALL + AROUND / 2, style);
+  const isArrow = drawing.marks.pointed?.[0] === "arrow";
+  const marks = Object.assign({}, drawing.marks, isArrow && { pointed: null });
+  drawShapes(pen, markShapes(marks, SMALL / columns, SMALL / rows, SMALL, SMALL, 1), style);
+  if (isArrow) {
+    const unit = canvas.width / (canvas.clientWidth || SMALL); // an arrow has its size on the screen
+    pen.scale(unit, unit);
+    const side = SMALL / unit;
+    drawShapes(pen, pointerShapes(drawing.marks.pointed, side / columns, side / rows, side, side), style);
+  }
 }
 
 /** The least and the largest value of a scale of colours, as `scale_ends`. */
@@ -419,6 +428,12 @@ export function cellAt(canvas, layout, drawing, clientX, clientY) {
   const row = Math.floor((clientY - area.top - layout.top) / layout.cellHeight);
   const { rowLabels, columnLabels } = drawing;
   return row >= 0 && row < rowLabels.length && column >= 0 && column < columnLabels.length ? [row, column] : null;
+}
+
+/** The height for a map that leaves scale and reading in sight, or two fifths of the window if that is more. */
+export function roomBelow(canvas, panel, top) {
+  const topOf = (element) => element.getBoundingClientRect().top;
+  return Math.max(0.4 * window.innerHeight, window.innerHeight - top - (topOf(canvas) - topOf(panel)) - BELOW_MAP);
 }
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };

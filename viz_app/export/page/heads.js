@@ -1,11 +1,10 @@
 /** All heads as small maps, and one of them large. */
-import { cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
+import { cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading, roomBelow } from "./drawing.js";
 import { button, byId, make, openDialog, setHidden } from "./elements.js";
 import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
 
 const MAX_FACTOR = 2;
 const SLICE_MS = 12;
-const BELOW_MAP = 84; // pixels for the scale and the reading
 const isSame = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
 /** The small maps by kind and layer, each group with a button that switches it off. */
@@ -272,7 +271,9 @@ export class LargeMap {
     if (!drawing) return;
     const pinned = laboratory.pinnedPlace ?? this.at;
     const marks = { ...drawing.marks, pinned };
-    const room = { width: canvas.parentElement.clientWidth, height: this.roomBelow() };
+    const panel = canvas.closest(".panel");
+    const top = panel.parentElement.getBoundingClientRect().top + window.scrollY; // the panel may be stuck
+    const room = { width: canvas.parentElement.clientWidth, height: roomBelow(canvas, panel, top) };
     this.layout = drawMap(canvas, { ...drawing, marks }, table, room);
     const [least, most] = drawScale(byId("bar"), drawing, table);
     byId("least").textContent = least;
@@ -283,14 +284,6 @@ export class LargeMap {
       : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";
     if (byId("reading").textContent !== text) byId("reading").textContent = text;
     this.showTools();
-  }
-
-  /** The height for the map that leaves scale and reading in sight, or two fifths of the window if that is more. */
-  roomBelow() {
-    const panel = this.canvas.closest(".panel");
-    const topOf = (element) => element.getBoundingClientRect().top;
-    const top = topOf(panel.parentElement) + window.scrollY + topOf(this.canvas) - topOf(panel); // the panel may be stuck
-    return Math.max(0.4 * window.innerHeight, window.innerHeight - top - BELOW_MAP);
   }
 
   /** The buttons for the row of the pinned cell. */

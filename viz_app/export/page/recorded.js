@@ -1,9 +1,11 @@
 /** A page of recorded maps: one translation, or the scenes of a lesson. */
-import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading } from "./drawing.js";
+import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading, roomBelow } from "./drawing.js";
 import { recordedDrawing, unpack } from "./maps.js";
 
 /** A map on paper is drawn in this width and resolution, and shrinks to the text's width, 700 pixels. */
 const PAPER = { width: 760, ratio: 3 };
+/** Pixels that may stay above a scene while it is read; the reader scrolls to those further down. */
+const HEADER = 100;
 
 /** Draws every scene of the page; its button changes between light and dark. */
 export function showRecordedMaps() {
@@ -143,8 +145,11 @@ export class RecordedScene {
     const isAtCell = data.pointed && data.pointed[1] !== null && String(this.pinned) === String(data.pinned);
     if (isAtCell && this.isShown(chosen.kind, chosen.layer, chosen.head)) drawing.marks.pointed = data.pointed;
     this.drawing = drawing;
+    this.describe(); // its lines are above the map
     const hasNumbers = this.part("numbers").checked || (onPaper && drawing.isSigned);
-    const room = { hasNumbers, width: canvas.parentElement.clientWidth, height: window.innerHeight - 220 };
+    const section = canvas.closest(".scene");
+    const above = Math.min(section.getBoundingClientRect().top + window.scrollY, HEADER);
+    const room = { hasNumbers, width: canvas.parentElement.clientWidth, height: roomBelow(canvas, section, above) };
     if (onPaper) {
       const height = parseFloat(getComputedStyle(canvas).getPropertyValue("--most")) * (PAPER.width / 700);
       Object.assign(room, PAPER, { height });
@@ -153,7 +158,6 @@ export class RecordedScene {
     const [bottom, top] = drawScale(this.part("bar"), drawing, this.table);
     this.part("bottom").textContent = bottom;
     this.part("top").textContent = top;
-    this.describe();
   }
 
   describe() {
