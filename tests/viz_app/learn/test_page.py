@@ -820,6 +820,9 @@ def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: Q
     assert [curve.name for curve in figure.chart.curves] == ["no smoothing"]
     answer(qtbot, view.text.predictions[0], "rises")
     assert [curve.name for curve in figure.chart.curves] == ["smoothing 0.1", "no smoothing"]
+    smoothed = figure.chart.curves[0]
+    _, heights = figure.chart.places(smoothed.x, smoothed.y)
+    assert heights.max() - heights[-1] > 0.1 * figure.chart.area.height(), "that the loss rises again can be seen"
 
     def is_scrolled_to() -> bool:
         return figure.chart.visibleRegion().boundingRect().height() == figure.chart.height()

@@ -35,6 +35,8 @@ LOSS_OF_ODDS = (
     "is subtracted, so 0 is the best."
 )
 WAITING_FOR_ANSWER = "Answer the question to see the curve with smoothing."
+LEAST_ODDS = 8
+"""The losses of less certain models are so large that the end of the curves would look flat."""
 
 
 class RatesFigure(ChapterFigure):
@@ -107,13 +109,14 @@ class SmoothingFigure(ChapterFigure):
                 for name, share in zip(names, found.target[1:], strict=True)  # the first, padding, is never asked for
             ]
         )
-        odds = found.odds.astype(np.float64)
-        curves = [Curve("no smoothing", odds, found.plain_loss)]
+        kept = found.odds >= LEAST_ODDS
+        odds, smoothed, plain = found.odds[kept].astype(np.float64), found.smoothed_loss[kept], found.plain_loss[kept]
+        curves = [Curve("no smoothing", odds, plain)]
         is_answered = self.context.answers.has(self.question)
         if is_answered:
-            curves.insert(0, Curve("smoothing 0.1", odds, found.smoothed_loss))
+            curves.insert(0, Curve("smoothing 0.1", odds, smoothed))
         self._below.setText(LOSS_OF_ODDS if is_answered else f"{LOSS_OF_ODDS} {WAITING_FOR_ANSWER}")
-        top = float(max(found.smoothed_loss.max(), found.plain_loss.max()))  # the axis must not reveal the answer
+        top = float(max(smoothed.max(), plain.max()))  # the axis must not reveal the answer
         self.chart.show_curves(curves, x_range=(0, float(odds[-1])), y_range=(0, top))
 
 
