@@ -26,7 +26,7 @@ def main(words: list[str]) -> int:
     from augenmerk.viz_app.theme import Theme
 
     target = Path(words[0]) if words else PICTURE
-    width, height = (int(part) for part in (words[1] if len(words) > 1 else "1440x900").split("x"))
+    width, height = (int(part) for part in (words[1] if len(words) > 1 else "1440x1020").split("x"))
     app = QApplication.instance() or QApplication([])
     assert isinstance(app, QApplication)
     with tempfile.TemporaryDirectory() as folder:
