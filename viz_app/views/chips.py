@@ -32,8 +32,8 @@ from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import add_shortcut
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import (
-    ContentHeightScrollArea,
     FlowLayout,
+    LinesScrollArea,
     column_of,
     flow,
     row_of,
@@ -270,26 +270,6 @@ def is_start_given(translation: Translation) -> bool:
     return translation.read_tokens[0] not in STARTS
 
 
-MAX_LINES = 4
-
-
-class ChipsArea(ContentHeightScrollArea):
-    """Holds the chips."""
-
-    def __init__(self, chips: WordChips) -> None:
-        self._max_lines = MAX_LINES
-        super().__init__(chips, lambda: self._max_lines * chips.line_height)
-
-    def set_max_lines(self, max_lines: int) -> None:
-        """Shows no more lines at once; the others scroll."""
-        self._max_lines = max_lines
-        self.fit()
-
-    def minimumSizeHint(self) -> QSize:
-        """One line."""
-        return QSize(200, 24)
-
-
 NUM_SHOWN = 5
 CLOSE_DELAY_MS = 250
 """The time for moving the mouse from the word to its card."""
@@ -490,7 +470,7 @@ class InterventionChips(QWidget):
 
     def set_low(self, is_low: bool) -> None:
         """On a low page fewer rows are in sight."""
-        self._flow_area.set_max_rows(MAX_ROWS_LOW if is_low else MAX_ROWS)
+        self._flow_area.set_max_lines(MAX_ROWS_LOW if is_low else MAX_ROWS)
 
     def width_in_one_line(self) -> int:
         """The width of all chips and buttons side by side."""
@@ -587,12 +567,12 @@ class ChangeLabels(QWidget):
         self.updateGeometry()
 
 
-class _ChipRows(ContentHeightScrollArea):
+class _ChipRows(LinesScrollArea):
     """Chips in rows: as many as they need, up to a few; then they scroll."""
 
     def __init__(self, content: QWidget, flow: FlowLayout) -> None:
-        self._flow, self._max_rows = flow, MAX_ROWS
-        super().__init__(content, self._max_height)
+        self._flow = flow
+        super().__init__(content, lambda: flow.sizeHint().height() + CHIP_SPACING, MAX_ROWS, CHIP_SPACING)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -602,16 +582,6 @@ class _ChipRows(ContentHeightScrollArea):
     def minimumSizeHint(self) -> QSize:
         """The widest chip."""
         return QSize(self._flow.minimumSize().width(), self.height())
-
-    def set_max_rows(self, number: int) -> None:
-        """Sets the greatest number of rows in sight."""
-        if number != self._max_rows:
-            self._max_rows = number
-            self.fit()
-            self.updateGeometry()
-
-    def _max_height(self) -> int:
-        return self._max_rows * (self._flow.sizeHint().height() + CHIP_SPACING) - CHIP_SPACING
 
 
 def _button(text: str, tip: str) -> QToolButton:

@@ -32,12 +32,12 @@ from augenmerk.viz_app.state.sentence_text import (
     word_spans,
 )
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
-from augenmerk.viz_app.views.chips import ChipsArea, InterventionChips, ShownMapsSwitch, WordChips
+from augenmerk.viz_app.views.chips import InterventionChips, ShownMapsSwitch, WordChips
 from augenmerk.viz_app.views.examples_menu import ExamplesMenu
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks, TargetLine
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import column_of, labelled_row, row_of, set_visible, take_out
+from augenmerk.viz_app.widgets.layouts import LinesScrollArea, column_of, labelled_row, row_of, set_visible, take_out
 
 BUSY_DELAY_MS = 250
 LONG_TEXT, LONG_TEXT_IF_LOW = 150, 90
@@ -53,6 +53,7 @@ BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
 BESIDE_MARGIN = 10
 MAX_ORIGINAL_LINES = 2
+MAX_CHIP_LINES, LEAST_CHIPS_WIDTH = 4, 200
 
 
 class SentencePanel(QFrame):
@@ -88,7 +89,8 @@ class SentencePanel(QFrame):
         self.sentence = TargetLine()
         self.original_line = ElidingLabel("small")
         self.chips = WordChips(state)
-        self.chips_area = ChipsArea(self.chips)
+        self.chips_area = LinesScrollArea(self.chips, lambda: self.chips.line_height, MAX_CHIP_LINES)
+        self.chips_area.setMinimumWidth(LEAST_CHIPS_WIDTH)
         self.interventions = InterventionChips(state, undo=self.undo)
         self.shown_switch = ShownMapsSwitch(state)
         self.coverage_notice = CoverageNotice()

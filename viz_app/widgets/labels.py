@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 from augenmerk.viz_app.palette import Palette
 from augenmerk.viz_app.state.sentence_text import Piece, breakable
 from augenmerk.viz_app.theme import scales
-from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, add_parts, row_of
+from augenmerk.viz_app.widgets.layouts import LinesScrollArea, add_parts, row_of
 
 
 class ElidingLabel(QLabel):
@@ -112,7 +112,7 @@ class ElidingLabel(QLabel):
         painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | self.alignment(), shown)
 
 
-class MaxLinesLabel(ContentHeightScrollArea):
+class MaxLinesLabel(LinesScrollArea):
     """As high as its text, `max_lines` at most, always a whole number of lines.
 
     Attributes:
@@ -122,8 +122,7 @@ class MaxLinesLabel(ContentHeightScrollArea):
     def __init__(self, role: str, max_lines: int) -> None:
         """`role`: of the text, see `viz_app.theme`."""
         self.label = label(role, wraps=True)
-        self._max_lines = max_lines
-        super().__init__(self.label, lambda: self._max_lines * self._line_height())
+        super().__init__(self.label, self._line_height, max_lines)
         self.label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -136,12 +135,6 @@ class MaxLinesLabel(ContentHeightScrollArea):
         if text != self.text():
             self.label.setText(text)
             self.verticalScrollBar().setValue(0)
-            self.fit()
-
-    def set_max_lines(self, max_lines: int) -> None:
-        """Sets the greatest number of visible lines."""
-        if max_lines != self._max_lines:
-            self._max_lines = max_lines
             self.fit()
 
     def fit(self) -> None:

@@ -469,6 +469,27 @@ class ContentHeightScrollArea(VerticalScrollArea):
             self.fit()
 
 
+class LinesScrollArea(ContentHeightScrollArea):
+    """Shows the first lines of its content; the others scroll.
+
+    Args:
+        content: has a height for its width.
+        line_height: the distance from one line to the next, in pixels.
+        max_lines: the greatest number of lines in sight.
+        spacing: the part of this distance that lies between two lines.
+    """
+
+    def __init__(self, content: QWidget, line_height: Callable[[], int], max_lines: int, spacing: int = 0) -> None:
+        self._max_lines = max_lines
+        super().__init__(content, lambda: self._max_lines * line_height() - spacing)
+
+    def set_max_lines(self, max_lines: int) -> None:
+        """Sets the greatest number of lines in sight."""
+        if max_lines != self._max_lines:
+            self._max_lines = max_lines
+            self.fit()
+
+
 class WindowScrollArea(ScrollArea):
     """Shows the whole content of a window: as large as the window, unless the content's smallest size is larger.
 

@@ -32,7 +32,7 @@ from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import (
-    ContentHeightScrollArea,
+    LinesScrollArea,
     Space,
     VerticalScrollArea,
     add_parts,
@@ -72,6 +72,7 @@ SPACING = 4
 PADDING = 6
 MAX_LETTERS = 24
 MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_LOWEST = 4, 2, 1
+LEAST_WIDTH = 100
 LOWEST_TAB = 300
 """Pixels of height below which the candidates get even more."""
 
@@ -182,36 +183,30 @@ class TokenLine(Canvas):
         return current_theme().pixel_size("body") + scaled(9)
 
 
-class TokenArea(ContentHeightScrollArea):
+class TokenArea(LinesScrollArea):
     """A few lines of chips; the others scroll, and the current one stays in view."""
 
     def __init__(self, tokens: TokenLine) -> None:
-        self._max_lines = MAX_LINES
-        super().__init__(tokens, lambda: self._max_lines * tokens.line_height)
         self._tokens, self._current = tokens, 0
-
-    def set_max_lines(self, max_lines: int) -> None:
-        """Sets the greatest number of lines in sight."""
-        if max_lines != self._max_lines:
-            self._max_lines = max_lines
-            self.show_current(self._current)
+        super().__init__(tokens, lambda: tokens.line_height, MAX_LINES)
+        self.setMinimumWidth(LEAST_WIDTH)
 
     def show_current(self, index: int) -> None:
         """Scroll to the current chip, after chips have changed or another one is current."""
         self._current = index
         self.fit()
-        if index < len(self._tokens.chips):
-            place = self._tokens.place_of(index)
+
+    def fit(self) -> None:
+        """Keeps the current chip in view."""
+        super().fit()
+        if self._current < len(self._tokens.chips):
+            place = self._tokens.place_of(self._current)
             self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + scaled(SPACING))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Tokens wrap differently."""
         super().resizeEvent(event)
-        QTimer.singleShot(0, self, lambda: self.show_current(self._current))  # the tokens have their width only then
-
-    def minimumSizeHint(self) -> QSize:
-        """One line."""
-        return QSize(100, self._tokens.line_height)
+        QTimer.singleShot(0, self, self.fit)  # the tokens have their width only then
 
 
 def _short(text: str) -> str:
