@@ -253,8 +253,7 @@ class CrashNotice(QFrame):
         set_role(self, "panel")
         self._reports = tuple(reports)
         self.dialog: QDialog | None = None
-        self.text = ElidingLabel("warm")
-        self.text.setText(summary_of(self._reports))
+        self.text = ElidingLabel("warm", summary_of(self._reports))
         self.view_button = flat_button("View", "Show the report")
         self.copy_button = flat_button("Copy", "Copy it to the clipboard")
         self.delete_button = flat_button("Delete", "Delete it from this computer")
@@ -307,8 +306,6 @@ class CrashNotice(QFrame):
         text.setReadOnly(True)
         text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        hint = label("muted", wraps=True)
-        hint.setText(HINT)
         buttons = []
         for name, act in (("Copy", self._copy), ("Delete", self._delete), ("Close", dialog.close)):
             button = QPushButton(name)
@@ -316,7 +313,7 @@ class CrashNotice(QFrame):
             button.clicked.connect(act)
             buttons.append(button)
         margins = PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN
-        column_of(hint, (text, 1), row_of(1, *buttons), margins=margins, within=dialog)
+        column_of(label("muted", HINT, wraps=True), (text, 1), row_of(1, *buttons), margins=margins, within=dialog)
         dialog.setWindowModality(Qt.WindowModality.NonModal)
         dialog.resize(820, 520)
         return dialog

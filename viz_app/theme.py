@@ -91,6 +91,10 @@ class Theme:
         color.setAlphaF(alpha)
         return color
 
+    def token_color(self, text: str, role: str = "") -> QColor:
+        """The colour of a token in a drawing: that of its role; without one, special tokens such as <eos> are pale."""
+        return self.color(role or ("muted" if text.startswith("<") and text.endswith(">") else "text"))
+
     def font(self, size: Literal["small", "body", "large", "title"] = "body", *, bold: bool = False) -> QFont:
         """The interface's font in one of four sizes."""
         font = QFont(QApplication.font())

@@ -506,7 +506,7 @@ class HeatmapPainter:
             for index in thinned(len(labels), step, [index for index, role in enumerate(roles) if role == "accent"]):
                 if not layout.is_in_sight(Band(index, is_row)):
                     continue
-                color = self._label_color(labels[index], roles[index])
+                color = self.theme.token_color(labels[index], roles[index])
                 if is_row:
                     center = layout.map.top() + (index + 0.5) * layout.cell.y()
                     self._paint_left_label(painter, center, labels[index], color)
@@ -547,11 +547,6 @@ class HeatmapPainter:
         painter.setPen(color)
         painter.drawText(QPointF(0, metrics.ascent() * 0.38), text)
         painter.restore()
-
-    def _label_color(self, label: str, role: str) -> QColor:
-        """New tokens have the colour that changed words have everywhere."""
-        is_special = label.startswith("<") and label.endswith(">")
-        return self.theme.color(role or ("muted" if is_special else "text"))
 
     def _paint_bar(self, painter: QPainter) -> None:
         bar = self.layout.bar

@@ -305,7 +305,7 @@ class MatrixPicture:
             strip = QRectF(scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
             painter.fillRect(strip, theme.color("panel"))
         for row in thinned(len(matrix.row_labels), label_step(row_height(painter.font()), cell.height()), rows):
-            _choose_pen(painter, theme, matrix.row_labels[row], is_marked=row in rows)
+            painter.setPen(theme.token_color(matrix.row_labels[row], "accent" if row in rows else ""))
             y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
             place = QRectF(scrolled.x(), y - half, area.left() - GAP, 2 * half)
             text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
@@ -320,7 +320,7 @@ class MatrixPicture:
         needed = metrics.height() * 0.95 / COLUMN_SINE if is_slanted else 1 if lines > 1 else widest
         for column in thinned(len(matrix.column_labels), label_step(needed, cell.width()), columns):
             label = matrix.column_labels[column]
-            _choose_pen(painter, theme, label, is_marked=column in columns)
+            painter.setPen(theme.token_color(label, "accent" if column in columns else ""))
             rect = self.cell_rect(MatrixCell(index, 0, column))
             x = rect.center().x()
             if not is_slanted:
@@ -349,11 +349,6 @@ class MatrixPicture:
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
         for side, text in zip(sides, texts, strict=True):
             painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
-
-
-def _choose_pen(painter: QPainter, theme: Theme, text: str, *, is_marked: bool) -> None:
-    is_special = text.startswith("<") and text.endswith(">")
-    painter.setPen(theme.color("accent" if is_marked else "muted" if is_special else "text"))
 
 
 def _column_at(edges: Sequence[float], x: float) -> int:

@@ -127,7 +127,7 @@ class LinesPainter:
             bright_queries[:] = bright_keys[:] = False
         for is_row, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
             for index, text in enumerate(self.labels(is_row=is_row)):
-                color = "accent" if lit[index] else "warm" if index in new else None
+                color = "accent" if lit[index] else "warm" if index in new else ""
                 self._paint_label(painter, Band(index, is_row), text, color)
         self._paint_titles(painter)
         self._paint_values(painter)
@@ -157,12 +157,11 @@ class LinesPainter:
         table, is_less = color_table(is_dark=self.theme.is_dark, is_signed=True).rgb.tolist(), self.view.values < 0
         return [(QColor(*table[0]), is_less), (QColor(*table[-1]), ~is_less)]
 
-    def _paint_label(self, painter: QPainter, label: Band, text: str, color: str | None) -> None:
+    def _paint_label(self, painter: QPainter, label: Band, text: str, color: str) -> None:
         font = self.theme.font("body")
         metrics = QFontMetrics(font)
         painter.setFont(font)
-        is_special = text.startswith("<") and text.endswith(">")
-        painter.setPen(self.theme.color(color or ("muted" if is_special else "text")))
+        painter.setPen(self.theme.token_color(text, color))
         x = self.left - GAP - self.label_width if label.is_row else self.right + GAP
         side = Qt.AlignmentFlag.AlignRight if label.is_row else Qt.AlignmentFlag.AlignLeft
         box = QRectF(x, self.y_of(label) - 12, self.label_width, 24)

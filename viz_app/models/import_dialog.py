@@ -410,9 +410,7 @@ class FileField(QWidget):
 def add_row(form: QFormLayout, row: int, name: str, field: QWidget) -> None:
     """Puts a field with its name into a form."""
     (field.edit if isinstance(field, FileField) else field).setAccessibleName(name)
-    title = label("muted")
-    title.setText(name)
-    form.insertRow(row, title, field)
+    form.insertRow(row, label("muted", name), field)
 
 
 def describe(summary: "ImportSummary") -> str:

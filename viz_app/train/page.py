@@ -23,8 +23,10 @@ from augenmerk.viz_app.train.run.status_text import status_line
 from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.run_files import Comparison, runs_in
 from augenmerk.viz_app.train.state import Run, Status, TrainState
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.worker.inference import InferenceWorker, Request
+from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
 from augenmerk.viz_app.worker.training import TrainingBody, interpreter_shared_fairly, leave_a_core_to_the_window
 
@@ -354,10 +356,7 @@ class RunActions(QObject):
         elif key == "folder" and run.folder is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
         elif key == "details":
-            box = QMessageBox(QMessageBox.Icon.Warning, "Training ended", run.error, parent=self._page)
-            box.setDetailedText(run.error_details)
-            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            box.open()
+            show_failure(self._page, "Training ended", Failure(run.error, run.error_details))
         elif key == "change":
             self._controller.continue_with_proposal(self._panel.device)
         elif key in ("retry", "end"):
@@ -397,9 +396,7 @@ class Intro(QFrame):
         self._steps.setHorizontalSpacing(14)
         self._steps.setVerticalSpacing(2)
         self._steps.setColumnStretch(1, 1)
-        title = QLabel("Train a Transformer, and watch it learn")
-        set_role(title, "title")
-        title.setWordWrap(True)
+        title = label("title", "Train a Transformer, and watch it learn", wraps=True)
         words = QWidget()
         scales(words.setMaximumWidth, INTRO_PX)
         words.setLayout(column_of(title, self._steps, spacing=22))
@@ -421,16 +418,13 @@ class Intro(QFrame):
 
     def _label(self, row: int, column: int, role: str) -> QLabel:
         """The label in this cell, created if missing."""
-        label = self._labels.get((row, column))
-        if label is None:
-            label = self._labels[row, column] = QLabel()
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(role != "step")
+        found = self._labels.get((row, column))
+        if found is None:
+            found = self._labels[row, column] = label(role, wraps=role != "step")
             if role == "muted":
-                scales(label.setContentsMargins, 0, 0, 0, 12)
-            set_role(label, role)
-            self._steps.addWidget(label, row, column)
-        return label
+                scales(found.setContentsMargins, 0, 0, 0, 12)
+            self._steps.addWidget(found, row, column)
+        return found
 
 
 def steps_of(choices: RunChoices, duration: str = "") -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
@@ -18,6 +18,7 @@ from augenmerk.viz_app.state.map_view import MapView, Pair
 from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.commands import Command, add_shortcut
+from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import row_of
 
 MIN_WEIGHT = 0.5
@@ -56,10 +57,8 @@ class QuickTour(QFrame):
         self.place = 0
         self.has_begun = False
         self._positional = Head("encoder", 0, 0)
-        self.text = QLabel()
+        self.text = label("reading", wraps=True)
         self.text.setTextFormat(Qt.TextFormat.MarkdownText)
-        self.text.setWordWrap(True)
-        set_role(self.text, "reading")
         self.next_button = QPushButton()
         set_role(self.next_button, "primary")
         self.skip_button = flat_button("Skip", "Close the tour. The menu ☰ offers it again.")
@@ -69,8 +68,7 @@ class QuickTour(QFrame):
             add_shortcut(self, command.on(self), command.local_keys, inside)
         self.skip_button.clicked.connect(self.ended)
         self.ended.connect(self._stop_listening)
-        self._count = QLabel()
-        set_role(self._count, "small")
+        self._count = label("small")
         margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
         parts = (self.text, 1), self._count, self.next_button, self.skip_button
         row_of(*parts, spacing=12, margins=margins, within=self)

@@ -36,6 +36,7 @@ from augenmerk.viz_app.widgets.layouts import (
     LinesScrollArea,
     column_of,
     flow,
+    replace_widgets,
     row_of,
     set_visible,
     take_out,
@@ -419,8 +420,7 @@ class InterventionChips(QWidget):
         """`undo`: the action of the button; None for the state's own, which ignores text being typed."""
         super().__init__()
         self._state = state
-        self.hint = label("small", wraps=True)
-        self.hint.setText(HINT)
+        self.hint = label("small", HINT, wraps=True)
         self.chips: list[QToolButton] = []
         self.suggestion = flat_button("", "")
         self._suggested: Head | Network | None = None
@@ -484,19 +484,13 @@ class InterventionChips(QWidget):
         focused = self.window().focusWidget()
         set_visible(self.suggestion, False, focus_to=self.undo_button)
         focused_chip = next((index for index, chip in enumerate(self.chips) if chip is focused), None)
-        for chip in self.chips:
-            self._flow.removeWidget(chip)
-            chip.hide()
-            chip.deleteLater()
-        groups = in_groups(experiment.interventions, state.maps.all_heads)
+        old, groups = self.chips, in_groups(experiment.interventions, state.maps.all_heads)
         self.chips = [self._chip(text, each) for text, (_, each) in zip(change_texts(state), groups, strict=False)]
         if isinstance(experiment.output, GivenTarget):
             chip = _button(GIVEN, "Show the model's own translation again")
             chip.clicked.connect(lambda: state.submit(edits.use_own_decoding))
             self.chips.append(chip)
-        for chip in self.chips:
-            self._flow.addWidget(chip)
-            chip.setVisible(True)  # the layout would show it only later, and counts no hidden one
+        replace_widgets(self._flow, old, self.chips)
         is_changed = bool(self.chips)
         self._flow_area.setVisible(is_changed)
         self._flow_area.fit()
@@ -556,14 +550,8 @@ class ChangeLabels(QWidget):
 
     def rebuild(self) -> None:
         """Updates the labels to the experiment."""
-        for old in self._labels:
-            self._flow.removeWidget(old)
-            old.hide()
-            old.deleteLater()
-        self._labels = [label("chip", text) for text in change_texts(self._state)]
-        for each in self._labels:
-            self._flow.addWidget(each)
-            each.setVisible(True)
+        old, self._labels = self._labels, [label("chip", text) for text in change_texts(self._state)]
+        replace_widgets(self._flow, old, self._labels)
         self.updateGeometry()
 
 

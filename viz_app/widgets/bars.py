@@ -216,10 +216,8 @@ class BarList(Canvas):
             font.setBold(bar.is_lit)
             font.setStrikeOut(bar.is_struck)
             painter.setFont(font)
-            is_special = bar.label.startswith("<") and bar.label.endswith(">")
-            stands_back = is_special or bar.is_struck
-            role = "warm" if bar.is_new else "accent" if bar.is_lit else "muted" if stands_back else "text"
-            painter.setPen(theme.color(role))
+            role = "warm" if bar.is_new else "accent" if bar.is_lit else "muted" if bar.is_struck else ""
+            painter.setPen(theme.token_color(bar.label, role))
             place = self.label_place(index)
             label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
             painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)

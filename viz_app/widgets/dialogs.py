@@ -13,28 +13,28 @@ from augenmerk.viz_app.worker.inference import Failure
 def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
     """Opens a dialog without waiting for it; unexpected errors have their traceback under Details."""
     icon = QMessageBox.Icon.Critical if failure.details else QMessageBox.Icon.Warning
-    box = QMessageBox(icon, title, title, QMessageBox.StandardButton.Ok, parent)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setInformativeText(failure.message)
-    if failure.details:
-        box.setDetailedText(failure.details)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.open()
-    return box
+    return _show(
+        QMessageBox(icon, title, title, QMessageBox.StandardButton.Ok, parent), failure.message, failure.details
+    )
 
 
 def show_about(parent: QWidget) -> None:
     """Opens a dialog about the product without waiting for it."""
-    box = QMessageBox(parent)
-    box.setWindowTitle("About Augenmerk")
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setText(f"Augenmerk {__version__}")
-    box.setInformativeText(
+    icon, title = QMessageBox.Icon.NoIcon, "About Augenmerk"
+    _show(
+        QMessageBox(icon, title, f"Augenmerk {__version__}", QMessageBox.StandardButton.Ok, parent),
         "Type a sentence, read its translation, and see where every head of a Transformer looked.\n\n"
-        "Attention weights show where the model looks, not why it chose a word.\n\nMIT licence."
+        "Attention weights show where the model looks, not why it chose a word.\n\nMIT licence.",
     )
+
+
+def _show(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setInformativeText(text)
+    box.setDetailedText(details)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.open()
+    return box
 
 
 def ask_what_to_open(

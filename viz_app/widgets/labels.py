@@ -227,11 +227,8 @@ class EmptyState(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self.label = QLabel()
-        self.label.setProperty("role", "muted")
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label = label("muted", wraps=True)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.label.setWordWrap(True)
         scales(self.label.setMaximumWidth, MAX_WIDTH_PX)
         self._buttons = QWidget()
         self._row = QHBoxLayout(self._buttons)

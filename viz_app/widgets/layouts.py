@@ -269,6 +269,17 @@ def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayou
     return row
 
 
+def replace_widgets(layout: QLayout, old: Iterable[QWidget], new: Iterable[QWidget]) -> None:
+    """Deletes the old widgets of a layout, and adds new ones, which are visible at once."""
+    for widget in old:
+        layout.removeWidget(widget)
+        widget.hide()
+        widget.deleteLater()
+    for widget in new:
+        layout.addWidget(widget)
+        widget.setVisible(True)  # the layout would show it only later, and counts no hidden one
+
+
 def take_out(widget: QWidget) -> None:
     """Takes a widget out of its layout, before it is put into another one.
 

@@ -2,6 +2,7 @@
 
 import html
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -143,9 +144,9 @@ class CompareMaps(QWidget):
         self._change_name = label("small", wraps=True)
         self._problem, self._notes = label("warm", wraps=True), label("small", wraps=True)
         self._lay_out()
-        self.first.hovered.connect(self._on_first_hovered)
-        self.second.hovered.connect(self._on_second_hovered)
-        self.change.hovered.connect(self._on_change_hovered)
+        self._matrices = (self.first, self.second, self.change)
+        for which, matrix in enumerate(self._matrices):
+            matrix.hovered.connect(partial(self._on_hovered, which))
 
     def show_maps(self, maps: ComparedMaps, title: str) -> None:
         """Draw these maps; `title` names the head."""
@@ -170,11 +171,13 @@ class CompareMaps(QWidget):
         self._notes.setText(" ".join(maps.notes))
         self._show_hovered()
 
-    def _from_map(self, cell: Cell, which: int) -> Cells:
-        """A cell of the first or the second map in all three."""
+    def _in_all(self, cell: Cell, which: int) -> Cells:
+        """A cell of one of the maps in all three."""
+        change = self._maps.change if self._maps is not None else None
+        if which == 2 and change is not None:
+            cell, which = (change.query_pairs[cell[0]][0], change.key_pairs[cell[1]][0]), 0
         found: list[Cell | None] = [None, None, None]
         found[which] = cell
-        change = self._maps.change if self._maps is not None else None
         if change is not None:
             row = next((index for index, pair in enumerate(change.query_pairs) if pair[which] == cell[0]), None)
             column = next((index for index, pair in enumerate(change.key_pairs) if pair[which] == cell[1]), None)
@@ -185,31 +188,14 @@ class CompareMaps(QWidget):
 
     def _show_hovered(self) -> None:
         """Show the cell under the mouse in the current maps."""
-        for widget, show in (
-            (self.first, self._on_first_hovered),
-            (self.second, self._on_second_hovered),
-            (self.change, self._on_change_hovered),
-        ):
-            if widget.hovered_cell is not None and widget.isVisible():
-                show(widget.hovered_cell)
-                return
-        self._show_cells(NO_CELLS)
+        shown = [(which, each.hovered_cell) for which, each in enumerate(self._matrices) if each.isVisible()]
+        self._on_hovered(*next((each for each in shown if each[1] is not None), (0, None)))
 
-    def _on_first_hovered(self, cell: MatrixCell | None) -> None:
-        self._show_cells(self._from_map((cell.row, cell.column), 0) if cell is not None else NO_CELLS)
-
-    def _on_second_hovered(self, cell: MatrixCell | None) -> None:
-        self._show_cells(self._from_map((cell.row, cell.column), 1) if cell is not None else NO_CELLS)
-
-    def _on_change_hovered(self, cell: MatrixCell | None) -> None:
-        change = self._maps.change if self._maps is not None else None
-        if cell is None or change is None:
-            self._show_cells(NO_CELLS)
-        else:
-            self._show_cells(self._from_map((change.query_pairs[cell.row][0], change.key_pairs[cell.column][0]), 0))
+    def _on_hovered(self, which: int, cell: MatrixCell | None) -> None:
+        self._show_cells(self._in_all((cell.row, cell.column), which) if cell is not None else NO_CELLS)
 
     def _show_cells(self, cells: Cells) -> None:
-        for widget, cell in zip((self.first, self.second, self.change), cells, strict=True):
+        for widget, cell in zip(self._matrices, cells, strict=True):
             widget.mark([MatrixCell(0, *cell)] if cell is not None else [])
         self.value.setText(self._in_words(cells) or HINT)
 

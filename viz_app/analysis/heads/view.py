@@ -1,11 +1,11 @@
 """The tab *Heads*: importance and behaviour of every head over a sample of sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
 from PySide6.QtGui import QResizeEvent
@@ -13,10 +13,12 @@ from PySide6.QtGui import QResizeEvent
 from augenmerk.core.analysis.roles import HeadProfiler, SampleProfiles, SampleRoles, write_sample_roles
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.heads import SIDES, Head, Network, heads_of, networks_of
+from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import Experiment, General, Greedy
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.viz_app.analysis.heads.state import (
     HeadsState,
+    Sample,
     SampleChoice,
     check_sample,
     in_words,
@@ -29,7 +31,7 @@ from augenmerk.viz_app.state.experiment_editor import toggle_head
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
-from augenmerk.viz_app.state.tab_contents import HeadsQuestion
+from augenmerk.viz_app.state.tab_contents import HeadsQuestion, SampleKind
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label
@@ -43,22 +45,36 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ImportanceJob(Job):
-    """The loss on a sample with each head off. Continues after an interruption.
+class SampleJob(Job):
+    """A question about a sample of sentences.
 
     Attributes:
         choice, num_sentences: the sentences, and their greatest number.
         changes: heads and networks that are scaled or off throughout.
         target_code: the token `>>xx<<` of the target language, for a model of several; None if the sentences have it.
-        passes: the passes over the sample that are left; None before the first.
     """
 
     choice: SampleChoice
     num_sentences: int
     changes: tuple[General, ...] = ()
     target_code: str | None = None
-    passes: "Iterator[tuple[int, int, HeadImportance | None]] | None" = None
     scope: ClassVar[JobScope] = "model"
+
+    def sample(self, translator: OpenTranslator) -> Sample:
+        """The sentences. Raises `AugenmerkError` if they cannot be read, or are of other languages than the model."""
+        check_sample(self.choice, translator.run_config, self.target_code)
+        return read_sample(self.choice, self.num_sentences, self.target_code)
+
+
+@dataclass(frozen=True, eq=False)
+class ImportanceJob(SampleJob):
+    """The loss on a sample with each head off. Continues after an interruption.
+
+    Attributes:
+        passes: the passes over the sample that are left; None before the first.
+    """
+
+    passes: "Iterator[tuple[int, int, HeadImportance | None]] | None" = None
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "HeadImportance":
         """See `Job.run`."""
@@ -79,8 +95,7 @@ class ImportanceJob(Job):
     def _begun(self, translator: OpenTranslator, should_stop: ShouldStop) -> "ImportanceJob":
         from augenmerk.core.analysis.importance import importance_by_pass  # torch: only in the thread
 
-        check_sample(self.choice, translator.run_config, self.target_code)
-        sources, targets = read_sample(self.choice, self.num_sentences, self.target_code)
+        sources, targets = self.sample(translator)
         targets = targets or own_translations(translator, sources, self.changes, should_stop)
         passes = importance_by_pass(translator, sources, targets, self.changes)
         return replace(self, num_sentences=len(sources), passes=passes)
@@ -101,25 +116,18 @@ def own_translations(
 
 
 @dataclass(frozen=True, eq=False)
-class StatisticsJob(Job):
+class StatisticsJob(SampleJob):
     """Averages of each head over a sample. Continues after an interruption.
 
     Attributes:
-        choice, num_sentences, changes, target_code: see `ImportanceJob`.
         profiler: the averages so far; None before the first sentence.
     """
 
-    choice: SampleChoice
-    num_sentences: int
-    changes: tuple[General, ...] = ()
-    target_code: str | None = None
     profiler: HeadProfiler | None = None
-    scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
         """See `Job.run`."""
-        check_sample(self.choice, translator.run_config, self.target_code)
-        sample = read_sample(self.choice, self.num_sentences, self.target_code)
+        sample = self.sample(translator)
         profiler, total = self.profiler or HeadProfiler(self.changes), len(sample.sources)
 
         def report(done: int) -> None:
@@ -169,7 +177,7 @@ QUESTIONS: dict[HeadsQuestion, tuple[str, str]] = {
     ),
     "behaviour": ("Behaviour", f"<p>Entropy, confidence, distances, role.</p><p>{MEANINGS['behaviour']}</p>"),
 }
-SAMPLES = {
+SAMPLES: Mapping[str, tuple[str, str]] = {
     "gold": ("validation pairs", "The shipped sentence pairs of the validation split"),
     "examples": ("examples", "The example sentences, with the model's own translations"),
     "multi30k": ("Multi30k validation", "200 pairs of Multi30k's validation split, if downloaded"),
@@ -362,19 +370,16 @@ class HeadsTab(AnalysisTab):
         head = part_of(cell)
         assert self.heads.importance is not None
         value = self.heads.importance.rise_of[head]
-        what = (
-            "Switched off: click to switch it on"
-            if head in self.state.experiment.heads_off | self.state.experiment.networks_off
-            else "Click to switch it off"
-        )
-        return f"{head.title}\nthe loss changes by {value:+.4f} nats per token without it\n{what}".replace("-", "−")
+        is_off = head in self.state.experiment.heads_off | self.state.experiment.networks_off
+        what = "Switched off: click to switch it on" if is_off else "Click to switch it off"
+        change = number(value, 4, signed=True)
+        return f"{head.title}\nthe loss changes by {change} nats per token without it\n{what}"
 
     def _on_sample(self, name: str) -> None:
         if name == "file":
             self.choose_file()
             return
-        kinds = {"gold": SampleChoice("gold"), "examples": SampleChoice("examples")}
-        self.heads.sample = kinds.get(name, SampleChoice("multi30k"))
+        self.heads.sample = SampleChoice(next(kind for kind in get_args(SampleKind) if kind == name))
         self.redraw()
 
     def _on_start(self) -> None:
@@ -382,18 +387,15 @@ class HeadsTab(AnalysisTab):
         self._measured_sample, self._partial = sample, None
         if self.heads.question == "behaviour":
             self._is_kept = False
-        code = (
-            None if sample.kind == "file" else target_code(self.state.model, self.state.experiment.source_text)
-        )  # lines of a file may begin with the code
+        code = None  # lines of a file may begin with the code
+        if sample.kind != "file":
+            code = target_code(self.state.model, self.state.experiment.source_text)
         if self.heads.question == "importance":
-            job = ImportanceJob(sample, count, changes, code)
+            job: SampleJob = ImportanceJob(sample, count, changes, code)
             self.ask(job, self._take_importance, on_partial=self._take_importance)
         else:
-            self.ask(
-                StatisticsJob(sample, count, changes, code),
-                self._take_whole_behaviour,
-                on_partial=self._take_behaviour,
-            )
+            job = StatisticsJob(sample, count, changes, code)
+            self.ask(job, self._take_whole_behaviour, on_partial=self._take_behaviour)
 
     def _on_cell(self, cell: MatrixCell) -> None:
         self.state.submit(toggle_head(part_of(cell)))
@@ -430,5 +432,4 @@ def cell_of(part: Head | Network) -> MatrixCell:
 
 def thousandths(value: float) -> str:
     """A number in thousandths, signed: "+12"."""
-    rounded = round(1000 * value)
-    return f"{rounded:+d}".replace("-", "−") if rounded else "0"
+    return number(1000 * value, 0, signed=True) if round(1000 * value) else "0"

@@ -169,8 +169,7 @@ class TokenLine(Canvas):
             painter.setPen(QPen(theme.color("accent" if chip.is_current else "raised"), 1.6))
             painter.setBrush(theme.color("raised"))
             painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
-            is_special = chip.text.startswith("<") and chip.text.endswith(">")
-            painter.setPen(theme.color("warm" if chip.is_changed else "muted" if is_special else "text"))
+            painter.setPen(theme.token_color(chip.text, "warm" if chip.is_changed else ""))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
 
     def _flow(self, width: int) -> list[QRect]:

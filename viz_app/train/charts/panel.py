@@ -36,7 +36,7 @@ from augenmerk.viz_app.train.run_files import ComparedRun, Comparison
 from augenmerk.viz_app.train.state import Run, TrainState
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import Part, column_of, row_of
+from augenmerk.viz_app.widgets.layouts import Part, column_of, replace_widgets, row_of
 
 MAX_ENTRY_PX = 240
 MARK_PX = 8
@@ -106,13 +106,8 @@ class Legend(QWidget):
             self._show_icons()
 
     def _rebuild(self) -> None:
-        for button in self.buttons:
-            self._row.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        self.buttons = [self._button(entry) for entry in self._entries]
-        for button in self.buttons:
-            self._row.addWidget(button)
+        old, self.buttons = self.buttons, [self._button(entry) for entry in self._entries]
+        replace_widgets(self._row, old, self.buttons)
         self._show_icons()
 
     def _show_icons(self) -> None:

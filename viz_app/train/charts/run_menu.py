@@ -3,13 +3,15 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.train.run_files import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, RunOnDisk, runs_in
 from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.buttons import MenuButton
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.worker.inference import Failure
 
 NO_RUNS, NO_OTHER_RUNS = "no runs in this folder yet", "no other runs in this folder"
 
@@ -107,7 +109,4 @@ class CompareMenu(RunMenu):
         try:
             add()
         except AugenmerkError as error:
-            heading = "The run cannot be compared"
-            box = QMessageBox(QMessageBox.Icon.Information, heading, str(error), parent=self.window())
-            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            box.open()
+            show_failure(self.window(), "The run cannot be compared", Failure.of(error))

@@ -450,9 +450,8 @@ class SettingRow(QWidget):
         self.restore_button.clicked.connect(lambda: edit("", dotted))
         expected = f"{setting.expected[:1].upper()}{setting.expected[1:]}."
         self.problem = ElidingLabel("warm", f"Enter {setting.expected}.\n{expected}")
-        self._text = label("small", wraps=True)
         limits = "" if setting.choices or bool in setting.kinds else f" {expected}"
-        self._text.setText(setting.description + limits)
+        self._text = label("small", setting.description + limits, wraps=True)
         self._lay_out()
 
     def show_choices(self, choices: RunChoices) -> None:

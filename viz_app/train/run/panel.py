@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from augenmerk.core.training.events import TrainingRequest
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
@@ -23,7 +23,7 @@ from augenmerk.viz_app.train.run.status_text import Action, activity, metric_row
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, row_of
 
 WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
@@ -80,18 +80,11 @@ class RunPanel(QFrame):
             set_role(button, "primary")
         self.epochs_edit = number_edit("epochs of this run")
         self.device_menu = value_menu("device to continue on")
-        self.message = QLabel()
-        self.message.setWordWrap(True)
-        self.message.setTextFormat(Qt.TextFormat.PlainText)
-        set_role(self.message, "warm")
+        self.message, self._activity = label("warm", wraps=True), label("muted", wraps=True)
         self.message.hide()
-        self._activity = QLabel()
-        self._activity.setWordWrap(True)
-        set_role(self._activity, "muted")
         self._progress = ProgressLine()
         self._patience = ProgressLine()
-        self._patience_text = QLabel()
-        set_role(self._patience_text, "small")
+        self._patience_text = label("small")
         self._numbers = NumberTable("number")
         self._settings = NumberTable("small")
         self._lay_out()
@@ -275,11 +268,7 @@ class NoticeBar(QFrame):
     def __init__(self, state: TrainState) -> None:
         super().__init__()
         set_role(self, "panel")
-        self._heading = QLabel()
-        set_role(self._heading, "heading")
-        self._text = QLabel()
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
-        self._text.setWordWrap(True)
+        self._heading, self._text = label("heading"), label("", wraps=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.details_button = QPushButton("Details")
