@@ -73,6 +73,21 @@ class LargeMap(Canvas):
         state.measuring.changed.connect(self.show_map)
         on_redraw(state.settings, ("maps", "large map"), self.show_map)
         state.selection.events.head.connect(self.show_map, max_args=0)
+        for mark in MARKS:
+            getattr(state.selection.events, mark).connect(self.show_marks, max_args=0)
+
+    def show_marks(self) -> None:
+        """Draws other marks; subclasses first update the parts that depend on them."""
+        self.update()
+
+    def pick(self, band: Band, mode: SelectionMode) -> None:
+        """A click on a row, or on a column."""
+        selection, label_mode = self._state.selection, self._state.settings.label_mode
+        if self._view is not None and band.is_row:
+            shift = token_shift_of_queries(selection.head.kind, label_mode)
+            selection.pick_queries(self._view.tokens_of(band), shift, mode)
+        elif self._view is not None:
+            selection.pick_keys(self._view.tokens_of(band))
 
     def show_map(self) -> None:
         """Shows the current map, or nothing while the settings ask for another picture."""
@@ -759,8 +774,6 @@ class Heatmap(LargeMap):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise every change also repaints the page below
         self.setAccessibleName("Attention of the chosen head")
         state.settings.events.zoom.connect(self.lay_out, max_args=0)
-        for mark in MARKS:
-            getattr(state.selection.events, mark).connect(self.lay_out, max_args=0)
         state.experiment_changed.connect(self.lay_out, max_args=0)
         state.selection.events.pinned.connect(self._show_pinned, max_args=0)
         self.show_map()
@@ -778,6 +791,10 @@ class Heatmap(LargeMap):
         self.lay_out()
         if self._view is not None and (old is None or old.view.values.shape != self._view.values.shape):
             self._show_pinned()
+
+    def show_marks(self) -> None:
+        """Only what changes is painted."""
+        self.lay_out()
 
     def lay_out(self) -> None:
         """Updates the picture: another map, other marks, another size or zoom."""
@@ -827,11 +844,13 @@ class Heatmap(LargeMap):
 
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
         """The queries whose label or one of whose cells is under a point; empty if there is none."""
-        view, band, layout = self._view, self._label_at(point), self.layout_now
-        place = layout.place_at(point) if layout is not None else None
-        if view is not None and place is not None:
-            band = Band(place.row, is_row=True)
+        view, band = self._view, self._band_at(point)
         return view.tokens_of(band) if view is not None and band is not None and band.is_row else ()
+
+    def _band_at(self, point: QPointF) -> Band | None:
+        """The row or column whose label is under a point, or the row of a cell."""
+        place = self.layout_now.place_at(point) if self.layout_now is not None else None
+        return Band(place.row, is_row=True) if place is not None else self._label_at(point)
 
     def _label_at(self, point: QPointF) -> Band | None:
         layout = self.layout_now
@@ -861,18 +880,13 @@ class Heatmap(LargeMap):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's query joins those picked."""
-        view, point, selection = self._view, event.position(), self._state.selection
-        if view is None or event.button() != Qt.MouseButton.LeftButton:
+        if event.button() != Qt.MouseButton.LeftButton:
             return
-        pair, mode = self.pair_at(point), selection_mode_of(event)
+        pair, mode = self.pair_at(event.position()), selection_mode_of(event)
         if pair is not None and mode == "alone":
-            selection.pin(pair)
-        elif queries := self.queries_at(point):
-            selection.pick_queries(
-                queries, token_shift_of_queries(selection.head.kind, self._state.settings.label_mode), mode
-            )
-        elif (band := self._label_at(point)) is not None:
-            selection.pick_keys(view.tokens_of(band))
+            self._state.selection.pin(pair)
+        elif (band := self._band_at(event.position())) is not None:
+            self.pick(band, mode)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scrolls; with Shift sideways; with Ctrl it zooms, and the cell under the mouse stays there."""

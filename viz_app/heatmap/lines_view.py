@@ -14,7 +14,7 @@ from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.heatmap import LargeMap, selection_mode_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
-from augenmerk.viz_app.state.map_view import MARKS, Band, MapView, token_shift_of_queries
+from augenmerk.viz_app.state.map_view import Band, MapView
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import Theme
@@ -220,8 +220,6 @@ class LinesView(LargeMap):
             "Point at a token to see only its lines. Click to pick it; Ctrl or Shift and click to pick several."
         )
         state.settings.events.line_threshold.connect(self.update, max_args=0)
-        for mark in MARKS:
-            getattr(state.selection.events, mark).connect(self.update, max_args=0)
         self.show_map()
 
     def rebuild(self) -> None:
@@ -257,15 +255,9 @@ class LinesView(LargeMap):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click picks a token."""
-        view, selection = self._view, self._state.selection
         label = self._painter.label_at(event.position()) if self._painter is not None else None
-        if view is None or label is None or event.button() != Qt.MouseButton.LeftButton:
-            return
-        if label.is_row:
-            shift = token_shift_of_queries(selection.head.kind, self._state.settings.label_mode)
-            selection.pick_queries(view.tokens_of(label), shift, selection_mode_of(event))
-        else:
-            selection.pick_keys(view.tokens_of(label))
+        if label is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.pick(label, selection_mode_of(event))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Lines and labels."""

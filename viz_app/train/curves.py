@@ -1,12 +1,10 @@
-"""The curves of one run, running or read from the disk, which never hold more than a fixed number of points. No Qt.
+"""The curves of one run, running or read from the disk, drawn with at most a fixed number of points. No Qt.
 
-A run may have hundreds of thousands of steps; a chart has some thousand pixels. When a curve is full, neighbouring
-points are averaged in pairs, so that each point then represents twice as many steps. The newest values are
-also kept unchanged, for charts of the last steps.
+A run may have hundreds of thousands of steps; a chart has some thousand pixels. A curve keeps all values; of many, each
+point is the mean of a group.
 """
 
 import math
-from collections import deque
 from collections.abc import Iterable
 
 import numpy as np
@@ -19,96 +17,61 @@ from augenmerk.core.training.step_metrics import StepMetrics
 Points = NDArray[np.float64]
 
 
-class BoundedSeries:
-    """At most `capacity` points (x, y), in the order they were added.
+class Series:
+    """A value for each step, drawn as at most `capacity` points: of more values, neighbours are averaged.
 
     Attributes:
-        capacity: largest number of points kept; even, at least 4.
-        stride: the number of values averaged in one point, a power of two.
-        last: the latest value; NaN before the first.
+        capacity: largest number of points.
     """
 
     def __init__(self, capacity: int = 2000) -> None:
-        if capacity < 4 or capacity % 2:
-            raise ValueError(f"capacity is {capacity}; choose an even number of at least 4")
         self.capacity = capacity
-        self.clear()
-
-    def clear(self) -> None:
-        """Removes every point."""
-        self.stride = 1
-        self.last = float("nan")
-        self._points: Points = np.empty((2, self.capacity))
-        self._num_full = 0
-        self._pending_sum = np.zeros(2)
-        self._num_pending = 0
-        self._newest: deque[tuple[float, float]] = deque(maxlen=self.capacity)
+        self.fill(np.empty(0), np.empty(0))
 
     def append(self, x: float, y: float) -> None:
         """Adds a value."""
-        self.last = y
-        self._newest.append((x, y))
-        self._pending_sum += (x, y)
-        self._num_pending += 1
-        if self._num_pending < self.stride:
-            return
-        self._points[:, self._num_full] = self._pending_sum / self._num_pending
-        self._num_full += 1
-        self._pending_sum[:] = 0
-        self._num_pending = 0
-        if self._num_full == self.capacity:
-            self._average_pairs()
+        if self._num == self._room.shape[1]:
+            self._room = np.hstack((self._room, np.empty((2, max(self._num, self.capacity)))))
+        self._room[:, self._num] = x, y
+        self._num += 1
 
     def fill(self, xs: Points, ys: Points) -> None:
-        """Replaces everything by these values [n], as if they had been added one by one."""
-        self.clear()
-        while len(xs) // self.stride >= self.capacity:
-            self.stride *= 2
-        self._num_full = len(xs) // self.stride
-        values = np.stack((xs, ys))
-        num_averaged = self._num_full * self.stride
-        groups = values[:, :num_averaged].reshape(2, self._num_full, self.stride)
-        self._points[:, : self._num_full] = groups.mean(axis=2)
-        self._pending_sum = values[:, num_averaged:].sum(axis=1)
-        self._num_pending = len(xs) - num_averaged
-        self._newest.extend(zip(*values[:, -self.capacity :].tolist(), strict=True))
-        if len(ys):
-            self.last = float(ys[-1])
+        """Replaces everything by these values [n]."""
+        self._room, self._num = np.stack((xs, ys)).astype(np.float64), len(xs)
 
     def drop_after(self, x: float) -> None:
-        """Removes the points beyond `x`: a resumed run repeats these steps."""
-        self._num_full = int(np.searchsorted(self._points[0, : self._num_full], x, side="right"))
-        if self._num_pending and self._pending_sum[0] / self._num_pending > x:
-            self._pending_sum[:] = 0
-            self._num_pending = 0
-        while self._newest and self._newest[-1][0] > x:
-            self._newest.pop()
+        """Removes the values beyond `x`: a resumed run repeats these steps."""
+        self._num = int(np.searchsorted(self._room[0, : self._num], x, side="right"))
+
+    @property
+    def stride(self) -> int:
+        """The number of values averaged in one point, a power of two."""
+        stride = 1
+        while self._num // stride >= self.capacity:
+            stride *= 2
+        return stride
 
     def since(self, x: float) -> tuple[Points, Points, int]:
         """Points, [n] each, back to `x` at least (if the curve goes so far), and the number of values averaged in each.
 
-        Single values, if all of these are still kept; else the points of `xy`.
+        Single values, if these are at most `capacity`; else the points of `xy`.
         """
-        if self.stride > 1 and self._newest and self._newest[0][0] <= x:
-            points = np.array(self._newest).T
-            return points[0], points[1], 1
+        newest = self._room[:, max(0, self._num - self.capacity) : self._num]
+        if self.stride > 1 and newest[0, 0] <= x:
+            return newest[0].copy(), newest[1].copy(), 1
         return *self.xy(), self.stride
 
     def xy(self) -> tuple[Points, Points]:
         """The points, [n] each; the last is the mean of the values that do not fill a point yet; n ≤ capacity."""
-        points = self._points[:, : self._num_full]
-        if self._num_pending:
-            points = np.column_stack((points, self._pending_sum / self._num_pending))
-        return points[0].copy(), points[1].copy()
+        stride, values = self.stride, self._room[:, : self._num]
+        num_full = self._num // stride
+        points = values[:, : num_full * stride].reshape(2, num_full, stride).mean(axis=2)
+        if self._num > num_full * stride:
+            points = np.column_stack((points, values[:, num_full * stride :].mean(axis=1)))
+        return points[0], points[1]
 
     def __len__(self) -> int:
-        return self._num_full + bool(self._num_pending)
-
-    def _average_pairs(self) -> None:
-        half = self.capacity // 2
-        self._points[:, :half] = self._points.reshape(2, half, 2).mean(axis=2)
-        self._num_full = half
-        self.stride *= 2
+        return -(-self._num // self.stride)
 
 
 class RunCurves:
@@ -120,11 +83,10 @@ class RunCurves:
         last_step: the last step of any curve; 0 before the first.
     """
 
-    def __init__(self, capacity: int = 2000) -> None:
-        self.training_loss = BoundedSeries(capacity)
-        self.learning_rate = BoundedSeries(capacity)
-        self.gradient_norm = BoundedSeries(capacity)
-        self.tokens_per_second = BoundedSeries(capacity)
+    def __init__(self) -> None:
+        self.training_loss, self.learning_rate, self.gradient_norm, self.tokens_per_second = (
+            Series() for _ in range(4)
+        )
         self._series = (self.training_loss, self.learning_rate, self.gradient_norm, self.tokens_per_second)
         self.validations: list[EpochRecord] = []
         self.last_step = 0

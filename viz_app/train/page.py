@@ -287,7 +287,7 @@ class RunActions(QObject):
         panel.stop_button.clicked.connect(lambda: controller.stop("keep"))
         panel.pause_button.clicked.connect(lambda: controller.stop("pause"))
         panel.discard_button.clicked.connect(self._ask_to_discard)
-        panel.open_menu.about_to_show.connect(self._fill_open_menu)
+        panel.open_menu.menu().aboutToShow.connect(self._fill_open_menu)
         panel.open_menu.folder_chosen.connect(self.open_run)
         notice_bar.chosen.connect(self._on_notice)
 

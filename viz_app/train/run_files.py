@@ -177,7 +177,7 @@ class Comparison:
     def add_published(self, steps_per_epoch: int = PUBLISHED_STEPS_PER_EPOCH) -> None:
         """Adds the published curve of `notebook`. Raises `TrainingError` if every colour is used."""
         self.remove(PUBLISHED)
-        curves = RunCurves(capacity=4)
+        curves = RunCurves()
         for epoch, loss in enumerate(PUBLISHED_LOSSES, start=1):
             curves.add_validation(EpochRecord(epoch, epoch * steps_per_epoch, nan, loss, loss, nan, nan))
         self._add(PUBLISHED, "published notebook", curves, PUBLISHED_TIP, is_batch_mean=True)

@@ -1,13 +1,11 @@
-import math
-
 import numpy as np
 import pytest
 
-from augenmerk.viz_app.train.curves import BoundedSeries, smoothed
+from augenmerk.viz_app.train.curves import Series, smoothed
 
 
 def test_short_curve_keeps_every_point() -> None:
-    series = BoundedSeries(capacity=8)
+    series = Series(capacity=8)
     for step in range(1, 6):
         series.append(step, step**2)
     x, y = series.xy()
@@ -17,7 +15,7 @@ def test_short_curve_keeps_every_point() -> None:
 
 @pytest.mark.heavy
 def test_long_curve_never_exceeds_its_capacity() -> None:
-    series = BoundedSeries(capacity=100)
+    series = Series(capacity=100)
     for step in range(1, 100_001):
         series.append(step, 1 / step)
         assert len(series) <= 100
@@ -26,7 +24,7 @@ def test_long_curve_never_exceeds_its_capacity() -> None:
 
 
 def test_joined_points_are_means_of_what_they_stand_for() -> None:
-    series = BoundedSeries(capacity=4)
+    series = Series(capacity=4)
     for step in range(1, 6):
         series.append(step, 10 * step)
     x, y = series.xy()
@@ -35,15 +33,14 @@ def test_joined_points_are_means_of_what_they_stand_for() -> None:
 
 
 def test_latest_value_is_on_the_curve_before_its_point_is_full() -> None:
-    series = BoundedSeries(capacity=4)
+    series = Series(capacity=4)
     for step in range(1, 10):
         series.append(step, step)
     assert series.xy()[0][-1] == 9
-    assert series.last == 9
 
 
 def test_curve_of_a_straight_line_stays_on_it_when_joined() -> None:
-    series = BoundedSeries(capacity=10)
+    series = Series(capacity=10)
     for step in range(1, 1234):
         series.append(step, 3 * step)
     x, y = series.xy()
@@ -52,7 +49,7 @@ def test_curve_of_a_straight_line_stays_on_it_when_joined() -> None:
 
 
 def test_points_after_a_step_can_be_dropped() -> None:
-    series = BoundedSeries(capacity=8)
+    series = Series(capacity=8)
     for step in range(1, 8):
         series.append(step, step)
     series.drop_after(4)
@@ -62,18 +59,13 @@ def test_points_after_a_step_can_be_dropped() -> None:
     assert y.tolist() == [1, 2, 3, 4, 50]
 
 
-@pytest.mark.parametrize("capacity", [0, 2, 7])
-def test_capacity_that_cannot_be_halved_is_refused(capacity: int) -> None:
-    with pytest.raises(ValueError, match="even number"):
-        BoundedSeries(capacity)
-
-
-def test_empty_curve_has_no_last_value() -> None:
-    assert math.isnan(BoundedSeries().last)
+def test_empty_curve_has_no_points() -> None:
+    assert Series().xy()[0].tolist() == []
+    assert Series().since(0)[2] == 1
 
 
 def test_newest_values_are_there_as_they_came_when_they_reach_back_far_enough() -> None:
-    series = BoundedSeries(capacity=8)
+    series = Series(capacity=8)
     for step in range(1, 101):
         series.append(step, step)
     x, _, stride = series.since(94)
@@ -82,7 +74,7 @@ def test_newest_values_are_there_as_they_came_when_they_reach_back_far_enough() 
 
 
 def test_dropped_points_are_no_longer_among_the_newest() -> None:
-    series = BoundedSeries(capacity=4)
+    series = Series(capacity=4)
     for step in range(1, 21):
         series.append(step, step)
     series.drop_after(18)
@@ -127,7 +119,7 @@ def test_no_smoothing_leaves_the_values() -> None:
 def test_filling_is_adding_one_by_one(number: int) -> None:
     rng = np.random.default_rng(number)
     xs, ys = np.arange(1.0, number + 1), rng.normal(size=number)
-    filled, added = BoundedSeries(8), BoundedSeries(8)
+    filled, added = Series(8), Series(8)
     filled.append(5, 5)
     filled.fill(xs, ys)
     for x, y in zip(xs, ys, strict=True):
@@ -135,7 +127,7 @@ def test_filling_is_adding_one_by_one(number: int) -> None:
     for series in (filled, added):
         series.append(number + 1, 0.5)
     assert np.allclose(filled.xy(), added.xy())
-    assert (filled.stride, len(filled), filled.last) == (added.stride, len(added), added.last)
+    assert (filled.stride, len(filled)) == (added.stride, len(added))
     for x in (0, number - 3):
         assert np.allclose(filled.since(x)[1], added.since(x)[1])
     filled.drop_after(number / 2)

@@ -503,7 +503,7 @@ def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtb
     page.run_view.charts.compare.folder_chosen.emit(tmp_path)
     box = page.findChild(QMessageBox)
     assert box is not None
-    assert "not the folder of a run" in box.text()
+    assert "not the folder of a run" in box.informativeText()
     box.close()
     assert page.comparison.runs == []
 

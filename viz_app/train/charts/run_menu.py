@@ -1,6 +1,7 @@
 """Menus of runs: those in the folder for runs, the published curve, and any other folder by dialog."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -13,29 +14,24 @@ from augenmerk.viz_app.widgets.buttons import MenuButton
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker.inference import Failure
 
+PUBLISHED_ENTRY = "Published curve of notebook"
 NO_RUNS, NO_OTHER_RUNS = "no runs in this folder yet", "no other runs in this folder"
 
 
 class RunMenu(MenuButton):
-    """Its menu is filled each time it is opened.
+    """Its menu is filled each time it is opened: connect its `aboutToShow` to a function that calls `offer`.
 
     Signals:
-        about_to_show(): fill the menu now, with `offer`.
         folder_chosen(Path): the run in this folder.
-        published_chosen(): the published curve.
     """
 
-    about_to_show = Signal()
     folder_chosen = Signal(object)
-    published_chosen = Signal()
 
     def __init__(self, text: str, tip: str) -> None:
         super().__init__(text, tip)
-        self._menu = QMenu(self)
-        self._menu.setToolTipsVisible(True)
-        self._menu.aboutToShow.connect(self.about_to_show)
-        self.setMenu(self._menu)
-        self._start: Callable[[], Path] = Path.home
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self.setMenu(menu)
 
     def offer(
         self,
@@ -43,7 +39,7 @@ class RunMenu(MenuButton):
         parent_folder: Path,
         *,
         shown: Path | None = None,
-        has_published: bool = False,
+        more: Mapping[str, Callable[[], object]] = {},
     ) -> None:
         """Fills the menu.
 
@@ -51,26 +47,25 @@ class RunMenu(MenuButton):
             runs: to choose from.
             parent_folder: the folder in which “Other folder…” begins.
             shown: the run on the page, which is listed, but cannot be chosen.
-            has_published: whether the published curve is offered.
+            more: other entries, and what they do.
         """
-        self._start = lambda: parent_folder if parent_folder.is_dir() else Path.home()
-        self._menu.clear()
+        menu = self.menu()
+        menu.clear()
         for run in runs:
             is_shown = run.folder == shown
-            action = self._menu.addAction(f"{run.name}  (shown)" if is_shown else run.name)
+            action = menu.addAction(f"{run.name}  (shown)" if is_shown else run.name)
             action.setToolTip(run.summary)
             action.setEnabled(not is_shown)
             action.triggered.connect(lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder))
         if not runs:
-            self._menu.addAction(NO_RUNS if shown is None else NO_OTHER_RUNS).setEnabled(False)
-        self._menu.addSeparator()
-        if has_published:
-            action = self._menu.addAction("Published curve of notebook")
-            action.triggered.connect(lambda _checked=False: self.published_chosen.emit())
-        self._menu.addAction("Other folder…").triggered.connect(lambda _checked=False: self._ask())
+            menu.addAction(NO_RUNS if shown is None else NO_OTHER_RUNS).setEnabled(False)
+        menu.addSeparator()
+        for text, act in {**more, "Other folder…": partial(self._ask, parent_folder)}.items():
+            menu.addAction(text).triggered.connect(lambda _checked=False, act=act: act())
 
-    def _ask(self) -> None:
-        path = QFileDialog.getExistingDirectory(self, "Folder of a run, with history.csv", str(self._start()))
+    def _ask(self, parent_folder: Path) -> None:
+        start = parent_folder if parent_folder.is_dir() else Path.home()
+        path = QFileDialog.getExistingDirectory(self, "Folder of a run, with history.csv", str(start))
         if path:
             self.folder_chosen.emit(Path(path))
 
@@ -85,9 +80,8 @@ class CompareMenu(RunMenu):
         self._state = state
         self._comparison = comparison
         self._runs_folder = runs_folder
-        self.about_to_show.connect(self._fill)
+        self.menu().aboutToShow.connect(self._fill)
         self.folder_chosen.connect(lambda folder: self._try(lambda: comparison.add_folder(folder)))
-        self.published_chosen.connect(lambda: self._try(lambda: comparison.add_published(self._steps_per_epoch())))
 
     def _fill(self) -> None:
         run, parent = self._state.run, self._runs_folder()
@@ -97,13 +91,14 @@ class CompareMenu(RunMenu):
         is_notebook = preset == "notebook" or (run.folder is not None and run.folder.name.startswith("notebook"))
         has_published = is_notebook and not self._comparison.contains(PUBLISHED)
         shown = run.folder if not runs else None  # the run on the page is not one to compare with
-        self.offer(runs, parent, shown=shown, has_published=has_published)
+        more = {PUBLISHED_ENTRY: partial(self._try, self._add_published)} if has_published else {}
+        self.offer(runs, parent, shown=shown, more=more)
 
-    def _steps_per_epoch(self) -> int:
-        started = self._state.run.started
-        if started is None:
-            return PUBLISHED_STEPS_PER_EPOCH
-        return max(1, started.num_steps // max(1, started.num_epochs))
+    def _add_published(self) -> None:
+        started, num_steps = self._state.run.started, PUBLISHED_STEPS_PER_EPOCH
+        if started is not None:
+            num_steps = max(1, started.num_steps // max(1, started.num_epochs))
+        self._comparison.add_published(num_steps)
 
     def _try(self, add: Callable[[], None]) -> None:
         try:
