@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import is_bundled_model
 from augenmerk.core.translation.result import MAP_KINDS
-from augenmerk.viz_app.state.map_view_settings import remembered
+from augenmerk.viz_app.state.map_view_settings import choices_of, remembered
 from augenmerk.viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
@@ -205,8 +205,8 @@ class Preferences:
     def restored(self, options: OptionsT) -> OptionsT:
         """The same options with their stored values; see `viz_app.state.map_view_settings`."""
         for each in remembered(options):
-            choices = each.metadata["choices"]
-            value = (_flag if choices is None else _one_of(choices))(self.settings.value(each.metadata["key"]))
+            choices, stored = choices_of(type(options))[each.name], self.settings.value(each.metadata["key"])
+            value = _flag(stored) if False in choices else _one_of(choices)(stored)
             if value is not None:
                 setattr(options, each.name, value)
         return options

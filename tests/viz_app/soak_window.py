@@ -33,7 +33,7 @@ from augenmerk.core.process import share_one_heap, tune_process
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import intervene, redo, reset, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import intervene, redo, reset, toggle, undo
 from augenmerk.viz_app.theme import Theme, ThemeChoice
 from augenmerk.viz_app.train.state import Status
 from augenmerk.viz_app.worker.training import interpreter_shared_fairly
@@ -140,7 +140,7 @@ class Soak:
     def _switch_heads(self) -> None:
         state = self.window.state
         for _ in range(3):
-            state.submit(toggle_head(Head("cross", self._rng.randrange(2), self._rng.randrange(4))))
+            state.submit(toggle(Head("cross", self._rng.randrange(2), self._rng.randrange(4))))
             self._settle()
         state.submit(intervene(HeadScaled(Head("encoder", 0, 0), 0.5)))
         self._settle()

@@ -32,7 +32,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
+from augenmerk.viz_app.state.experiment_editor import intervene, toggle
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage, Veil
@@ -440,7 +440,7 @@ def test_a_damaged_session_is_set_aside_and_the_window_starts(
     make_window: MakeWindow, preferences: Preferences, content: bytes
 ) -> None:
     first = make_window(sentence="Zwei Hunde .")
-    first.state.submit(toggle_head(OFF.head))
+    first.state.submit(toggle(OFF.head))
     first.close()
     preferences.session_path.write_bytes(content)
     window = make_window(sentence=None)

@@ -33,7 +33,7 @@ from augenmerk.viz_app.export.menu import EXPORTS, OF_RUNS
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.main_window import LEARN, PAGE_COMMANDS, TRAIN, MainWindow
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.map_view import Pair, Pointer
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SCENE_COMMANDS, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO
@@ -153,7 +153,7 @@ def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, mak
 def test_the_log_probability_is_explained_with_and_without_changes(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window()
     facts, state = window.translate_page.sentence.facts, window.translate_page.state
-    for change in (None, toggle_head(Head("cross", 0, 0))):
+    for change in (None, toggle(Head("cross", 0, 0))):
         if change is not None:
             state.submit(change)
             qtbot.waitUntil(lambda: "of the original" in facts.text())
@@ -315,7 +315,7 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     window.lessons.bar.edit_button.setChecked(True)
     window.lessons.lesson.rename("Changed")
     window.lessons.editing.delete_scene()
-    window.state.submit(toggle_head(window.state.selection.head))
+    window.state.submit(toggle(window.state.selection.head))
     qtbot.waitUntil(lambda: window.state.result is not None and window.state.result.is_changed)
     window.state.selection.pinned, window.state.selection.pointer = Pair(0, 0), Pointer("cell", "ring")
     window.show_palette()
@@ -346,7 +346,7 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
     window = make_window()
     window.documents.open(next(iter(shipped_lessons())))
     qtbot.waitUntil(window.lessons.bar.isVisible)
-    window.state.submit(toggle_head(window.state.selection.head))
+    window.state.submit(toggle(window.state.selection.head))
     qtbot.waitUntil(window.translate_page.sentence.shown_switch.isVisible)
     window.top_bar.model_button.setFocus()
     with_keys = [each for each in window.commands.commands if each.command.keys]

@@ -21,7 +21,7 @@ from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
 from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import force, toggle_head
+from augenmerk.viz_app.state.experiment_editor import force, toggle
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
@@ -269,7 +269,7 @@ def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtb
 def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     page = window.translate_page
-    page.state.submit(toggle_head(Head("cross", 0, 1)))
+    page.state.submit(toggle(Head("cross", 0, 1)))
     asked = page.state.experiment
     _type(qtbot, window, "   ")
     qtbot.keyClick(page.sentence.input, Qt.Key.Key_Return)
@@ -636,7 +636,7 @@ def test_a_small_window_shows_all_rows_of_a_long_sentence(
     assert layout.hidden.width() == 0
     assert "Each row" in page.head.meaning.text()
     place = page.head.map.mapTo(window, QPoint())
-    page.state.submit(toggle_head(Head("cross", 0, 1)))
+    page.state.submit(toggle(Head("cross", 0, 1)))
     qtbot.waitUntil(page.sentence.shown_switch.isVisible)
     qtbot.wait(50)
     assert page.head.map.mapTo(window, QPoint()) == place, "nothing moves"

@@ -10,7 +10,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.main_window import TRAIN, MainWindow
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.theme import Theme
 from tests.checkpoints import write_untrained_checkpoint
 
@@ -34,7 +34,7 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
         window.show()
     with qtbot.waitSignal(window.translation_shown):
-        window.state.submit(toggle_head(Head("cross", 0, 0)))
+        window.state.submit(toggle(Head("cross", 0, 0)))
     window.pages.show(TRAIN)
     page = window.pages.train
     assert page is not None

@@ -1,13 +1,11 @@
 """Experiment and lesson files, checked for contents that the window can show; the view as values of a file. No Qt."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from augenmerk.core.analysis.measures import MEASURES
-from augenmerk.core.analysis.selection import COMBINATIONS
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
@@ -23,31 +21,12 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair, Pointer, PointerStyle, PointerTarget
-from augenmerk.viz_app.state.map_view_settings import (
-    FIT,
-    MAX_CELL_PX,
-    SHOWN_MAPS,
-    Order,
-    Picture,
-    Scope,
-    Zoom,
-)
+from augenmerk.viz_app.state.map_view_settings import FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
-from augenmerk.viz_app.state.tab_contents import CONTENT_FIELDS, CompareQuestion, HeadsQuestion, SampleKind, WordView
+from augenmerk.viz_app.state.tab_contents import CONTENT_FIELDS, TabContents
 
-CHOICES: dict[str, tuple[object, ...]] = {
-    "measure": tuple(MEASURES),
-    "shown": SHOWN_MAPS,
-    "picture": get_args(Picture),
-    "order": get_args(Order),
-    "scope": get_args(Scope),
-    "combination": COMBINATIONS,
-    "word_view": get_args(WordView),
-    "heads_question": get_args(HeadsQuestion),
-    "heads_sample": get_args(SampleKind),
-    "compare_question": get_args(CompareQuestion),
-}
-"""Choices of options that files keep, but settings do not."""
+OPTIONS = choices_of(MapViewSettings)
+"""The options of the maps that files keep, by name, with their choices."""
 MAX_POSITION = 100_000
 NO_DIGEST = "0" * 64
 SHIPPED_LESSONS = "lessons"
@@ -76,7 +55,7 @@ def _contents(state: ExperimentState) -> dict[str, Any]:
 def view_values(state: ExperimentState) -> dict[str, Any]:
     """Map options, zoom, the chosen heads and the pinned cell; positions count from 0."""
     settings, selection = state.settings, state.selection
-    values: dict[str, Any] = {name: getattr(settings, name) for name in _kept_options(state)}
+    values: dict[str, Any] = {name: getattr(settings, name) for name in OPTIONS}
     values["zoom"] = settings.zoom
     values["several"] = tuple(sorted((each.kind, each.layer, each.head) for each in settings.several))
     values["head"] = (selection.head.kind, selection.head.layer, selection.head.head)
@@ -89,16 +68,15 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
 
 def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     """Raises `ExperimentFileError` for an invalid value, before the screen changes."""
-    options = _kept_options(state)
     for name, value in values.items():
-        if name in options:
-            _check_option(name, value, options[name])
+        if name in OPTIONS:
+            _check_option(name, value, OPTIONS[name])
         elif name in CONTENT_FIELDS:
             _check_content(name, value)
         elif name in _READERS:
             _READERS[name](value)
         else:
-            known = ", ".join(sorted((*options, *_READERS, *CONTENT_FIELDS)))
+            known = ", ".join(sorted((*OPTIONS, *_READERS, *CONTENT_FIELDS)))
             raise ExperimentFileError(f"view.{name} is unknown to this version. Use one of {known}.")
 
 
@@ -107,7 +85,7 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     state.opened = frozenset(values)
     for name in CONTENT_FIELDS.keys() & values:
         setattr(state.tabs, name, values[name])
-    for name in _kept_options(state):
+    for name in OPTIONS:
         if name in values:
             setattr(state.settings, name, values[name])
     if "zoom" in values:
@@ -148,29 +126,18 @@ def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
     )
 
 
-def _kept_options(state: ExperimentState) -> dict[str, tuple[object, ...] | None]:
-    """The choices of each saved option by its name; None for a flag."""
-    found: dict[str, tuple[object, ...] | None] = {}
-    for each in fields(state.settings):
-        if each.metadata.get("key"):
-            found[each.name] = each.metadata["choices"]
-        elif each.name in CHOICES:
-            found[each.name] = CHOICES[each.name]
-    return found
-
-
-def _check_option(name: str, value: object, choices: tuple[object, ...] | None) -> None:
-    if choices is None and not isinstance(value, bool):
+def _check_option(name: str, value: object, choices: tuple[object, ...]) -> None:
+    if False in choices and not isinstance(value, bool):
         raise ExperimentFileError(f"view.{name} is {value!r}. Use true or false.")
-    if choices is not None and value not in choices:
+    if value not in choices:
         expected = ", ".join(map(str, choices))
         raise ExperimentFileError(f"view.{name} is {value!r}. Use one of {expected}.")
 
 
 def _check_content(name: str, value: object) -> None:
     """Raises `ExperimentFileError` unless a tab can have this content."""
-    default, choices = CONTENT_FIELDS[name].default, CHOICES.get(name)
-    if choices or isinstance(default, bool):
+    default, choices = CONTENT_FIELDS[name].default, choices_of(TabContents).get(name)
+    if choices:
         _check_option(name, value, choices)
     elif isinstance(default, str):
         if not isinstance(value, str) or len(value) > MAX_CHARACTERS:

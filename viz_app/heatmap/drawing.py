@@ -163,9 +163,9 @@ class Drawing:
     marks: Marks = NO_MARKS
     strip: Strip | None = None
 
-    def colors(self, *, is_dark: bool = False) -> NDArray[np.uint8]:
-        """The colours of the cells as sRGB bytes, [rows, columns, 3]."""
-        table = color_table(is_dark=is_dark, is_signed=self.is_signed)
+    def colors(self) -> NDArray[np.uint8]:
+        """The colours of the cells on white ground, as sRGB bytes, [rows, columns, 3]."""
+        table = color_table(is_dark=False, is_signed=self.is_signed)
         return np.vstack((table.rgb, table.missing))[table.indices(self.values, self.top)].astype(np.uint8)
 
     def missing(self) -> list[tuple[int, int]]:
@@ -344,7 +344,7 @@ def scale_ends(top: float, *, is_signed: bool) -> tuple[str, str]:
     return (f"−{top:#.3g}", f"+{top:#.3g}") if is_signed else ("0", f"{top:#.3g}")
 
 
-def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
+def large_map(state: ExperimentState) -> Drawing | None:
     """The large map in its current state; None while nothing is shown."""
     view, head, maps = state.maps.view(), state.selection.head, state.maps
     if view is None:
@@ -359,7 +359,6 @@ def large_map(state: ExperimentState, caption: str = "") -> Drawing | None:
         row_axis=view.labelled.queries.meaning,
         column_axis=view.labelled.keys.meaning,
         title=map_text.title(state),
-        caption=caption,
         marks=marks_of_large_map(state, view),
         strip=total.strip if total is not None else None,
     )

@@ -21,7 +21,7 @@ from augenmerk.core.model.heads import Head, HeadGroup
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, color_table, mark_shapes
 from augenmerk.viz_app.heatmap.map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_short
 from augenmerk.viz_app.state.map_source import Cache, MapSource, top_values
@@ -537,7 +537,7 @@ class HeadGrid(Canvas):
             is_on_switch and event.button() == Qt.MouseButton.LeftButton
         ):
             if self.can_switch:
-                self.state.submit(toggle_head(head))
+                self.state.submit(toggle(head))
         elif event.button() == Qt.MouseButton.LeftButton:
             is_added = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             (self.show_together if is_added else self.state.intents.choose_head)(head)

@@ -228,11 +228,6 @@ def reset(editor: ExperimentEditor) -> Edit:
     return Edit(editor.push(editor.experiment.baseline))
 
 
-def toggle_head(part: Head | Network) -> Intent:
-    """Switches a head or a feed-forward network off, or on again."""
-    return toggle(part)
-
-
 def toggle(*parts: Head | Network) -> Intent:
     """Switches heads and feed-forward networks off; if all of them are off or scaled already, on again."""
 
@@ -245,24 +240,16 @@ def toggle(*parts: Head | Network) -> Intent:
 
 def scale(part: Head | Network, factor: float) -> Intent:
     """Multiplies the output of a head or network; a factor of 1 removes the change."""
-
-    def edit(editor: ExperimentEditor) -> Edit:
-        if factor != 1:
-            return intervene(scaling(part, factor))(editor)
-        return remove(*(each for each in editor.experiment.scalings if each.part == part))(editor)
-
-    return edit
+    if factor != 1:
+        return intervene(scaling(part, factor))
+    return lambda editor: remove(*(each for each in editor.experiment.scalings if each.part == part))(editor)
 
 
 def temper(head: Head, temperature: float) -> Intent:
     """Sets the softmax temperature of a head; 1 removes the change."""
-
-    def edit(editor: ExperimentEditor) -> Edit:
-        if temperature != 1:
-            return intervene(SoftmaxTemperature(head, temperature))(editor)
-        return remove(*(each for each in editor.experiment.temperatures if each.head == head))(editor)
-
-    return edit
+    if temperature != 1:
+        return intervene(SoftmaxTemperature(head, temperature))
+    return lambda editor: remove(*(each for each in editor.experiment.temperatures if each.head == head))(editor)
 
 
 def force(step: int, *tokens: str) -> Intent:

@@ -156,9 +156,9 @@ class MapSource:
 
     # --- labelled maps --------------------------------------------------------------------------------------------
 
-    def heads(self, head: Head | None = None) -> list[tuple[int, int]]:
+    def heads(self) -> list[tuple[int, int]]:
         """Layer and head of all heads in the large map."""
-        head = head or self.selection.head
+        head = self.selection.head
         num_layers, num_heads = self.shape(head.kind)
         scope = self.settings.scope
         if scope == "layer":

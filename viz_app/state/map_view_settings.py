@@ -3,17 +3,17 @@
 Each option is declared once: its default, its key in the settings file, and the parts to redraw when it changes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, ClassVar, Literal
+from functools import cache
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.measures import Measure
+from augenmerk.core.analysis.measures import MEASURES, Measure
 from augenmerk.core.analysis.roles import Role
 from augenmerk.core.analysis.selection import (
     DEFAULT_LABEL_MODE,
-    LABEL_MODES,
     Combination,
     HiddenKind,
     LabelMode,
@@ -26,16 +26,30 @@ Redraws = Literal["maps", "large map", "grid"]
 """All maps; the large one alone; the thumbnails alone."""
 
 
-def option(default: Any, *redraws: Redraws, key: str = "", choices: Sequence[object] | None = None) -> Any:
+def option(default: Any, *redraws: Redraws, key: str = "") -> Any:
     """A field of an evented dataclass.
 
     Args:
         default: its value until the user chooses another.
         redraws: the parts to redraw when it changes.
         key: of the settings file; empty if it is not remembered.
-        choices: the values that make sense; None for a flag.
     """
-    return field(default=default, metadata={"redraws": frozenset(redraws), "key": key, "choices": choices})
+    return field(default=default, metadata={"redraws": frozenset(redraws), "key": key})
+
+
+@cache
+def choices_of(options: type) -> Mapping[str, tuple[object, ...]]:
+    """The possible values of each field with a few of them, by its name; fields of other types are left out."""
+    found = {name: _choices(name, hint) for name, hint in get_type_hints(options).items()}
+    return {name: choices for name, choices in found.items() if choices}
+
+
+def _choices(name: str, hint: Any) -> tuple[object, ...]:
+    if name == "measure":  # others can be added
+        return tuple(MEASURES)
+    if hint is bool:
+        return False, True
+    return get_args(hint) if get_origin(hint) is Literal else ()
 
 
 def remembered(options: Any) -> Iterator["Field[Any]"]:
@@ -51,7 +65,6 @@ def on_redraw(options: Any, redraws: Sequence[Redraws], redraw: Callable[[], obj
 
 
 Scale = Literal["shared", "layer", "own"]
-SCALES: tuple[Scale, ...] = ("shared", "layer", "own")
 Picture = Literal["heatmap", "lines"]
 Order = Literal["layer", "role", "clarity"]
 Scope = Literal["head", "layer", "all", "chosen"]
@@ -90,8 +103,8 @@ class MapViewSettings:
 
     events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
 
-    label_mode: LabelMode = option(DEFAULT_LABEL_MODE, "maps", key="translate/rows", choices=LABEL_MODES)
-    scale: Scale = option("shared", "maps", key="translate/scale", choices=SCALES)
+    label_mode: LabelMode = option(DEFAULT_LABEL_MODE, "maps", key="translate/rows")
+    scale: Scale = option("shared", "maps", key="translate/scale")
     hides_wrapping: bool = option(False, "maps", key="translate/hide_wrapping")
     hides_punctuation: bool = option(False, "maps", key="translate/hide_punctuation")
     merges_words: bool = option(True, "maps", key="translate/merge_words")

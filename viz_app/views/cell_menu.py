@@ -1,18 +1,18 @@
 """Context menus: of the large map, with actions on its head and the query under the mouse; and of the grid of heads."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QMenu, QPushButton, QSlider, QWidget
 
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE, AttentionRow
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import intervene, remove, scale, temper, toggle, toggle_head
+from augenmerk.viz_app.state.experiment_editor import intervene, remove, scale, temper, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState, partner, query_tokens
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import scaled, scales
@@ -54,7 +54,7 @@ class CellMenu(QMenu):
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head
             name = "Switch this head on" if head in state.experiment.heads_off else "Switch this head off"
-            self.addAction(name).triggered.connect(lambda: state.submit(toggle_head(head)))
+            self.addAction(name).triggered.connect(lambda: state.submit(toggle(head)))
             self.addAction("Set scale and temperature…").triggered.connect(
                 lambda: PartEditor(state, head, self.parentWidget()).open_at(place)
             )
@@ -214,10 +214,34 @@ class RowEditor(Popup):
 
 
 EDITOR_WIDTH, NAME_WIDTH, FIELD_WIDTH = 360, 90, 95
-FACTORS, FACTOR_STEP = (-1.0, 2.0), 0.05
-"""The range of the slider; other factors can be typed."""
-TEMPERATURE_DECADES, STEPS_PER_DECADE = 1, 20
-"""The slider of the temperature is logarithmic, from 0.1 to 10."""
+SLIDER_STEP = 0.05
+"""The change of a factor from one place of its slider to the next; of a temperature's logarithm."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The numbers on a slider; others can be typed.
+
+    Attributes:
+        first, last: its places.
+        number: the number at a place.
+        place: the place nearest to a number.
+    """
+
+    first: int
+    last: int
+    number: Callable[[int], float]
+    place: Callable[[float], int]
+
+
+FACTORS = Scale(-20, 40, lambda place: round(place * SLIDER_STEP, 6), lambda number: round(number / SLIDER_STEP))
+TEMPERATURES = Scale(
+    -20,
+    20,
+    lambda place: float(f"{10 ** (place * SLIDER_STEP):.3g}"),
+    lambda number: round(math.log10(number) / SLIDER_STEP),
+)
+"""From 0.1 to 10, with the same ratio between neighbours."""
 
 
 class PartEditor(Popup):
@@ -233,9 +257,7 @@ class PartEditor(Popup):
         self.part = part
         factors = {each.part: each.factor for each in state.experiment.scalings}
         what = "head" if isinstance(part, Head) else "network"
-        self.factor = NumberSlider(
-            "Output times", factors.get(part, 1.0), (-MAX_FACTOR, MAX_FACTOR), Scale(*FACTORS, FACTOR_STEP)
-        )
+        self.factor = NumberSlider("Output times", factors.get(part, 1.0), (-MAX_FACTOR, MAX_FACTOR), FACTORS)
         self.factor.chosen.connect(lambda factor: state.submit(scale(part, factor)))
         self.temperature: NumberSlider | None = None
         title, tip = label("heading", part.title, wraps=True), label("small", wraps=True)
@@ -244,52 +266,13 @@ class PartEditor(Popup):
         if isinstance(part, Head):
             temperatures = {each.head: each.temperature for each in state.experiment.temperatures}
             self.temperature = NumberSlider(
-                "Temperature", temperatures.get(part, 1.0), (MIN_TEMPERATURE, MAX_TEMPERATURE), LogScale()
+                "Temperature", temperatures.get(part, 1.0), (MIN_TEMPERATURE, MAX_TEMPERATURE), TEMPERATURES
             )
             self.temperature.chosen.connect(lambda temperature: state.submit(temper(part, temperature)))
             tip.setText(f"{tip.text()} A temperature above 1 makes its weights more even, below 1 sharper.")
             widgets.append(self.temperature)
         column_of(*widgets, margins=(12, 10, 12, 10), within=self)
         scales(self.setFixedWidth, EDITOR_WIDTH)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The places of a slider, evenly spaced numbers."""
-
-    first: float
-    last: float
-    step: float
-
-    @property
-    def places(self) -> tuple[int, int]:
-        """The first and the last place."""
-        return round(self.first / self.step), round(self.last / self.step)
-
-    def number(self, place: int) -> float:
-        """The number at a place."""
-        return round(place * self.step, 6)
-
-    def place(self, number: float) -> int:
-        """The nearest place."""
-        return round(number / self.step)
-
-
-@dataclass(frozen=True)
-class LogScale(Scale):
-    """Places with the same ratio between neighbours; 0 is the number 1."""
-
-    first: float = -TEMPERATURE_DECADES
-    last: float = TEMPERATURE_DECADES
-    step: float = 1 / STEPS_PER_DECADE
-
-    def number(self, place: int) -> float:
-        """The number at a place, to three digits."""
-        return float(f"{10 ** (place * self.step):.3g}")
-
-    def place(self, number: float) -> int:
-        """The nearest place."""
-        return round(math.log10(number) / self.step)
 
 
 class NumberSlider(QWidget):
@@ -311,7 +294,7 @@ class NumberSlider(QWidget):
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setProperty("role", "film")
         self.slider.setTracking(False)  # a translation for each pixel would fill the history
-        self.slider.setRange(*scale.places)
+        self.slider.setRange(scale.first, scale.last)
         self.field = QDoubleSpinBox()
         self.field.setDecimals(3)
         self.field.setRange(*limits)
@@ -329,9 +312,8 @@ class NumberSlider(QWidget):
         row_of(title, (self.slider, 1), self.field, spacing=8, within=self)
 
     def _choose(self, number: float) -> None:
-        self.slider.blockSignals(True)  # its nearest place is not the number
-        self.slider.setValue(self._scale.place(number))
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):  # its nearest place is not the number
+            self.slider.setValue(self._scale.place(number))
         self.chosen.emit(number)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtGui import QKeySequence
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
-from augenmerk.viz_app.state.experiment_editor import reset, toggle, toggle_head
+from augenmerk.viz_app.state.experiment_editor import reset, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import Direction
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
@@ -28,7 +28,7 @@ def show_next_maps(state: ExperimentState) -> bool:
 
 def _switch_head(state: ExperimentState) -> bool:
     if state.result is not None:
-        state.submit(toggle_head(state.selection.head))
+        state.submit(toggle(state.selection.head))
     return state.result is not None
 
 

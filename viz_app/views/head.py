@@ -40,7 +40,7 @@ from augenmerk.viz_app.heatmap.heatmap import Heatmap, least_height
 from augenmerk.viz_app.heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words, role_name
 from augenmerk.viz_app.state.map_view import Pair
@@ -146,7 +146,7 @@ class HeadPanel(QFrame):
         self.switch_button = flat_button(
             SWITCH_TEXTS[False], SWITCH_HEAD.tip_with_keys("See what the translation becomes without this head")
         )
-        self.switch_button.clicked.connect(lambda: state.submit(toggle_head(state.selection.head)))
+        self.switch_button.clicked.connect(lambda: state.submit(toggle(state.selection.head)))
         names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}
         self.measure_menu = ChoiceMenu("The measure of the cells", names)
         for measure, action in self.measure_menu.actions_by_name.items():

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH, TABS, AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.analysis.conftest import MakeContext, settle
@@ -25,7 +25,7 @@ class BarsTab(AnalysisTab):
         super().__init__(context)
         self.bars = BarList("Heads", "Click a head to choose it; click its bar to switch it off")
         self.bars.label_clicked.connect(lambda index: self.state.selection.choose(self._heads()[index]))
-        self.bars.bar_clicked.connect(lambda index, _: self.state.submit(toggle_head(self._heads()[index])))
+        self.bars.bar_clicked.connect(lambda index, _: self.state.submit(toggle(self._heads()[index])))
         self.column.addWidget(VerticalScrollArea(self.bars), 1)
 
     def redraw(self) -> None:

@@ -14,7 +14,7 @@ from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.analysis import tab as tab_module
 from augenmerk.viz_app.analysis.panel import AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
-from augenmerk.viz_app.state.experiment_editor import intervene, toggle_head
+from augenmerk.viz_app.state.experiment_editor import intervene, toggle
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.worker.jobs import MeasureJob, TraceJob
@@ -57,7 +57,7 @@ def tab(make_context: MakeContext, qtbot: QtBot) -> RecordingTab:
 
 
 def _change(tab: AnalysisTab, qtbot: QtBot) -> None:
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, tab)
 
 
@@ -100,7 +100,7 @@ def test_another_model_is_told(tab: RecordingTab, qtbot: QtBot, model_files: dic
 def test_an_answer_about_an_earlier_result_never_comes(tab: RecordingTab, qtbot: QtBot) -> None:
     translation = tab.state.translation
     assert translation is not None
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))  # asked for before, and answered before
+    tab.state.submit(toggle(Head("cross", 0, 0)))  # asked for before, and answered before
     answers: list[object] = []
     tab.ask(MeasureJob(translation), answers.append)
     assert tab.request.is_running
@@ -209,5 +209,5 @@ def test_nothing_keeps_a_tab_that_was_closed(make_context: MakeContext, qtbot: Q
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # type: ignore[arg-type]  # the stub forgets None
     gc.collect()
     assert [each() for each in kept] == [None] * len(kept)
-    context.state.submit(toggle_head(Head("cross", 0, 0)))
+    context.state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: not context.state.request.is_running, timeout=10_000)

@@ -27,7 +27,7 @@ from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_pa
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import reset, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandPalette
@@ -137,7 +137,7 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
     state = window.state
-    state.submit(toggle_head(Head("cross", 0, 0)))
+    state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, window)
     own = state.experiment
     window.documents.open(path)
@@ -247,7 +247,7 @@ def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, w
 def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     state, lessons = window.state, window.lessons
     for number in (1, 2):
-        state.submit(toggle_head(Head("cross", 0, number)))
+        state.submit(toggle(Head("cross", 0, number)))
         settle(qtbot, window)
         lessons.editing.add_scene()
         dialog = lessons.dialog
@@ -642,7 +642,7 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     window.lessons.lesson.step(2)
     settle(qtbot, window)
     head = Head("encoder", 0, 0)
-    window.state.submit(toggle_head(head))
+    window.state.submit(toggle(head))
     settle(qtbot, window)
     experiment = window.state.experiment
     assert OFF not in experiment.interventions

@@ -16,7 +16,7 @@ from augenmerk.viz_app.documents.lesson_bar import AWAITED, CHANGED, LessonTextD
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
-from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
@@ -98,7 +98,7 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
 
     assert not is_marked()
     changes = (
-        lambda: state.submit(toggle_head(Head("encoder", 0, 0))),
+        lambda: state.submit(toggle(Head("encoder", 0, 0))),
         lambda: state.submit(edit_text("Drei Hunde .")),
         lambda: state.intents.choose_head(Head("cross", 0, 3)),
         lambda: state.selection.pin(Pair(0, 0)),
@@ -118,7 +118,7 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
         )
     state.selection.clear_marks()
     window.lessons.editing.update_scene()
-    state.submit(toggle_head(Head("encoder", 0, 0)))
+    state.submit(toggle(Head("encoder", 0, 0)))
     assert is_marked()
     state.submit(undo)
     assert not is_marked(), "undone, the screen is the scene again"
@@ -134,7 +134,7 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
 def test_closing_a_lesson_restores_sentence_heads_and_pin(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     state, pin = window.state, Pair(1, 2)
     state.submit(edit_text("Vier kleine Katzen ."))
-    state.submit(toggle_head(Head("cross", 0, 2)))
+    state.submit(toggle(Head("cross", 0, 2)))
     state.intents.choose_head(Head("cross", 1, 3))
     settle(qtbot, window)
     state.selection.pin(pin)
@@ -155,7 +155,7 @@ def test_closing_a_lesson_after_a_restart_restores_the_screen_before_it(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:
     window.state.submit(edit_text("Vier Katzen ."))
-    window.state.submit(toggle_head(Head("cross", 0, 2)))
+    window.state.submit(toggle(Head("cross", 0, 2)))
     settle(qtbot, window)
     own = window.state.experiment
     window.documents.open(path)
@@ -211,7 +211,7 @@ def _with_digest_of_bundled(digest: str) -> type[FakeTranslator]:
 def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    lessons, bar, off = window.lessons, window.lessons.bar, toggle_head(Head("encoder", 0, 0))
+    lessons, bar, off = window.lessons, window.lessons.bar, toggle(Head("encoder", 0, 0))
     window.state.submit(off)
     settle(qtbot, window)
     qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)

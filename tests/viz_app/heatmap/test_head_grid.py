@@ -17,7 +17,7 @@ from augenmerk.viz_app.heatmap.drawing import (
 )
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea, numbered_heads
 from augenmerk.viz_app.heatmap.map_image import map_image
-from augenmerk.viz_app.state.experiment_editor import scale, toggle_head
+from augenmerk.viz_app.state.experiment_editor import scale, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view_settings import Scale
@@ -297,7 +297,7 @@ def test_a_head_that_is_off_still_shows_its_map(qtbot: QtBot, theme: Theme) -> N
     state.selection.choose(Head("encoder", 0, 0))
     before = grid.grab().toImage()
     off = make_translation(interventions=(HeadScaled(head),))
-    state.submit(toggle_head(head))
+    state.submit(toggle(head))
     state.accept(ExperimentResult(off, make_translation(), off.log_probabilities))
     place = grid.place_of(head)
     assert place is not None

@@ -61,7 +61,7 @@ from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.learn.values import UNKNOWN
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_editor import set_output, toggle_head
+from augenmerk.viz_app.state.experiment_editor import set_output, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -1004,7 +1004,7 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     assert page.state.selection.head == most.head
     assert most.head.title in figure.says.text()
     assert page.state.original is not None
-    page.state.submit(toggle_head(most.head))
+    page.state.submit(toggle(most.head))
     settle(qtbot, page)
     result = page.state.result
     assert result is not None

@@ -10,7 +10,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.learn.checks import CHECKS
 from augenmerk.viz_app.learn.scene_answers import CANNOT, SceneAnswers
-from augenmerk.viz_app.state.experiment_editor import show_experiment, toggle_head
+from augenmerk.viz_app.state.experiment_editor import show_experiment, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -75,7 +75,7 @@ def test_the_answer_is_that_of_the_model(
     text = answer(qtbot, answers, "without-head")
     assert ("stay the same" in text) == (plain.text == changed.text)
     assert plain.text == changed.text or changed.text in text
-    state.submit(toggle_head(Head("encoder", 0, 0)))
+    state.submit(toggle(Head("encoder", 0, 0)))
     qtbot.waitUntil(lambda: not state.request.is_running)
     assert answer(qtbot, answers, "without-head") == text, "changes of the scene are not part of the question"
 

@@ -23,7 +23,7 @@ from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.presentation import caption
 from augenmerk.viz_app.state.examples import gallery
-from augenmerk.viz_app.state.experiment_editor import reset, toggle_head
+from augenmerk.viz_app.state.experiment_editor import reset, toggle
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
@@ -194,7 +194,7 @@ def test_every_tab_answers_for_a_model_of_288_heads(
             assert all(word.without is not None for word in tab.source.words())
         if isinstance(tab, CompareTab):
             assert tab.comparing.comparison is not None
-        state.submit(toggle_head(Head("cross", 5, 15)))
+        state.submit(toggle(Head("cross", 5, 15)))
         for shown in (SHOWN_MAPS[place % len(SHOWN_MAPS)], "difference"):
             state.settings.shown = shown
             qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)

@@ -37,7 +37,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     reset,
     set_output,
     show_experiment,
-    toggle_head,
+    toggle,
     undo,
     use_own_decoding,
 )
@@ -77,7 +77,7 @@ def state() -> ExperimentState:
 
 def test_every_change_asks_once_for_the_new_experiment(state: ExperimentState) -> None:
     asked = Asked(state)
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     state.submit(force(2, "dog"))
     state.submit(intervene(SourceWordRemoved(1)))
     assert [len(each.interventions) for each in asked.experiments] == [1, 2, 3]
@@ -131,14 +131,14 @@ def test_a_result_is_empty_then_current_then_stale_until_the_next_model_answers(
 
 
 def test_a_head_is_toggled_off_and_on(state: ExperimentState) -> None:
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     assert HEAD in state.experiment.heads_off
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     assert state.experiment.interventions == ()
 
 
 def test_undo_and_redo_walk_through_experiments_text_included(state: ExperimentState) -> None:
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     state.submit(edit_text("zwei hunde"))
     asked = Asked(state)
     state.submit(undo)
@@ -155,7 +155,7 @@ def test_undo_and_redo_walk_through_experiments_text_included(state: ExperimentS
 
 
 def test_a_new_change_forgets_what_was_undone(state: ExperimentState) -> None:
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     state.submit(undo)
     state.submit(force(1, "dog"))
     assert not state.editor.can_redo

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, set_output, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, set_output, toggle, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -89,7 +89,7 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
     other = _Events(second)
     result, experiment, maps = second.result, second.experiment, second.maps.view()
     settings, head = asdict(second.settings), second.selection.head
-    first.submit(toggle_head(Head("cross", 1, 1)))
+    first.submit(toggle(Head("cross", 1, 1)))
     _settle(qtbot, first)
     first.submit(edit_text("Ein Mann auf einer Leiter ."))
     _settle(qtbot, first)
@@ -116,8 +116,8 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
 
 def test_each_undoes_its_own(both: tuple[ExperimentController, ExperimentController], qtbot: QtBot) -> None:
     first, second = (each.state for each in both)
-    first.submit(toggle_head(Head("cross", 0, 0)))
-    second.submit(toggle_head(Head("encoder", 1, 1)))
+    first.submit(toggle(Head("cross", 0, 0)))
+    second.submit(toggle(Head("encoder", 1, 1)))
     first.submit(undo)
     _settle(qtbot, first, second)
     assert not first.experiment.interventions
@@ -146,7 +146,7 @@ def test_another_result_of_one_drops_no_question_about_the_other(
     first, second = both
     answers: list[object] = []
     asked = _ask(second, answers)
-    first.state.submit(toggle_head(Head("cross", 0, 0)))  # it is computed first: experiments are more urgent
+    first.state.submit(toggle(Head("cross", 0, 0)))  # it is computed first: experiments are more urgent
     qtbot.waitUntil(lambda: asked.is_over, timeout=10_000)
     _settle(qtbot, first.state)
     assert answers == [second]

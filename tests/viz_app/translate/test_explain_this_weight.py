@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
-from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.head import HEIGHT
@@ -68,7 +68,7 @@ def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: Q
     qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
     page.state.selection.pin(Pair(2, 1))
     qtbot.waitUntil(card.bars.isVisible)
-    page.state.submit(toggle_head(Head("encoder", 0, 1)))
+    page.state.submit(toggle(Head("encoder", 0, 1)))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
     assert page.state.selection.pinned == Pair(2, 1), "the source has the same tokens"
     assert card.isVisible()
@@ -199,7 +199,7 @@ def test_components_follow_the_experiment_and_the_translation_that_is_shown(page
     page.state.selection.pin(Pair(2, 1))
     qtbot.waitUntil(card.table.isVisible)
     before = card.table.matrices[0].values.copy()
-    page.state.submit(toggle_head(Head("encoder", 0, 1)))
+    page.state.submit(toggle(Head("encoder", 0, 1)))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
     qtbot.waitUntil(lambda: card.table.isVisible() and not np.array_equal(card.table.matrices[0].values, before))
     page.state.settings.shown = "original"

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.map_text import describe
 from augenmerk.viz_app.state.map_view import MapView, Pair, Place
 from augenmerk.viz_app.translate.page import TranslatePage
@@ -72,7 +72,7 @@ def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) 
     _choose(qtbot, page, "norm")
     acts = (
         lambda: page.sentence.input.set_text("ein mann ."),
-        lambda: page.state.submit(toggle_head(Head("cross", 1, 1))),
+        lambda: page.state.submit(toggle(Head("cross", 1, 1))),
     )
     for act in acts:
         before = page.state.result
@@ -84,7 +84,7 @@ def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) 
 
 @pytest.mark.heavy
 def test_a_difference_waits_until_both_translations_are_measured(page: TranslatePage, qtbot: QtBot) -> None:
-    page.state.submit(toggle_head(Head("cross", 0, 0)))
+    page.state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
     page.state.settings.shown = "difference"
     _choose(qtbot, page, "norm")

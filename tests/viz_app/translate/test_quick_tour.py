@@ -12,7 +12,7 @@ from augenmerk.viz_app.application import may_offer_quick_tour
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.quick_tour import QuickTour
 from tests.viz_app.conftest import MakeWindow, open_once
@@ -59,7 +59,7 @@ def test_five_steps_lead_from_a_cell_to_the_learn_page(
     assert state.result.changed.text in steps.text.text()
     assert "Nothing tells the decoder" in steps.text.text()
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
-        state.submit(toggle_head(head))
+        state.submit(toggle(head))
     assert "Nothing tells the decoder" not in steps.text.text(), "one head is on again"
     own_text = state.experiment.source_text
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
@@ -137,7 +137,7 @@ def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: Mai
     qtbot.mouseClick(steps.skip_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):  # an error in a callback would fail the test
-        window.state.submit(toggle_head(window.state.selection.head))
+        window.state.submit(toggle(window.state.selection.head))
     assert not window.state.request.problem
     assert steps.place == 0, "Python still has it, as it may have until it collects its garbage"
 
@@ -162,7 +162,7 @@ def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWi
 def test_they_are_not_offered_over_changes_that_are_there(make_window: MakeWindow, preferences: Preferences) -> None:
     window = make_window(None, wait=False)
     assert may_offer_quick_tour(preferences, window)
-    window.state.submit(toggle_head(Head("cross", 1, 5)))
+    window.state.submit(toggle(Head("cross", 1, 5)))
     assert not may_offer_quick_tour(preferences, window)
     window.state.submit(undo)
     window.lessons.lesson.restore(Lesson("Restored after a crash"), None, 0, is_saved=False)

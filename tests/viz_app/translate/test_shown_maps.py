@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation
 
@@ -36,7 +36,7 @@ def test_the_difference_is_chosen_by_mouse_and_key(make_window: MakeWindow, qtbo
     window = make_window(sentence="Ein Mann schläft .")
     page = window.translate_page
     page.state.intents.choose_head(Head("cross", 0, 1))
-    page.state.submit(toggle_head(Head("encoder", 1, 3)))
+    page.state.submit(toggle(Head("encoder", 1, 3)))
     qtbot.waitUntil(page.sentence.shown_switch.isVisible)
     changed = page.heads.grid.grab().toImage()
     qtbot.mouseClick(page.sentence.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)

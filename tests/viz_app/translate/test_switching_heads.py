@@ -12,7 +12,7 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.head_grid import HEADER_HEIGHT
-from augenmerk.viz_app.state.experiment_editor import reset, toggle, toggle_head
+from augenmerk.viz_app.state.experiment_editor import reset, toggle
 from augenmerk.viz_app.theme import Theme, scaled
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.cell_menu import PartEditor
@@ -211,7 +211,7 @@ def test_a_refused_experiment_says_why_and_the_next_is_computed(make_window: Mak
     window = make_window()
     page = window.translate_page
     with qtbot.waitSignal(window.failed):
-        page.state.submit(toggle_head(Head("cross", 7, 0)))
+        page.state.submit(toggle(Head("cross", 7, 0)))
     assert "This model has no" in page.sentence.note.text()
     assert "taken back: cross 8·1 off" in page.sentence.note.text()
     assert page.sentence.sentence.text == "Ein mann."

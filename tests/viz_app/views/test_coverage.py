@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Translation
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.models.import_dialog import HubDialog
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_spans
 from augenmerk.viz_app.theme import Theme
@@ -302,6 +302,6 @@ def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(make_windo
     window: MainWindow = make_window(sentence="foreign text", loader=KnowingTranslator)
     page = window.translate_page
     with qtbot.waitSignal(window.translation_shown):
-        page.state.submit(toggle_head(page.state.selection.head))
+        page.state.submit(toggle(page.state.selection.head))
     assert page.sentence.coverage_notice.isVisible()
     assert len(page.sentence.input.marker.marks.rare) == 2

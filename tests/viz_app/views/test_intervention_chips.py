@@ -10,7 +10,7 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     SourceWordReplaced,
 )
-from augenmerk.viz_app.state.experiment_editor import force, intervene, remove, set_output, toggle, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import force, intervene, remove, set_output, toggle, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import InterventionChips
@@ -86,7 +86,7 @@ def test_each_intervention_has_a_chip_that_removes_it(
 
 
 def test_undo_redo_and_reset(qtbot: QtBot, chips: InterventionChips, state: ExperimentState) -> None:
-    state.submit(toggle_head(OFF.head))
+    state.submit(toggle(OFF.head))
     state.submit(force(2, "dog"))
     qtbot.mouseClick(chips.reset_button, Qt.MouseButton.LeftButton)
     assert texts(chips) == []

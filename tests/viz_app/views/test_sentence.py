@@ -22,7 +22,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     open_experiment,
     redo,
     set_output,
-    toggle_head,
+    toggle,
     undo,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -88,7 +88,7 @@ def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_sai
         assert panel.note.text().startswith("Translating was cancelled; the previous sentence is still shown.")
         assert state.experiment.source_text == "ein mann ."
     assert escapes == [True]
-    state.submit(toggle_head(Head("cross", 0, 0)))
+    state.submit(toggle(Head("cross", 0, 0)))
     state.request.begin()
     state.cancel()
     assert panel.note.text() == f"Translating was cancelled; taken back: {HeadScaled(Head('cross', 0, 0))}."
@@ -105,7 +105,7 @@ def test_the_translation_and_its_facts_are_shown(panel: SentencePanel) -> None:
 def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     panel: SentencePanel, state: ExperimentState
 ) -> None:
-    state.submit(toggle_head(Head("cross", 0, 0)))
+    state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
     assert panel.sentence.text == "Off1 mann."
     assert panel.original_line.whole == "Original: Ein mann. · now less probable: log-probability lower by 0.25"
@@ -119,7 +119,7 @@ def test_where_the_measured_sentence_does_not_fit_only_the_original_is_cut(
 ) -> None:
     state.prepare_text("ein mann .")
     answer(state)
-    state.submit(toggle_head(Head("cross", 0, 0)))
+    state.submit(toggle(Head("cross", 0, 0)))
     effect = ChangeEffect("mann", ((Head("cross", 1, 4), 0.314),), None)
     line = ElidingLabel("small", original_text(answer(state), effect))
     qtbot.addWidget(line)
@@ -136,7 +136,7 @@ def test_where_the_measured_sentence_does_not_fit_only_the_original_is_cut(
 def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
     panel: SentencePanel, state: ExperimentState
 ) -> None:
-    state.submit(toggle_head(Head("cross", 0, 0)))
+    state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
     before, *rest = result.original.log_probabilities
     original = replace(result.original, log_probabilities=(before - sum((before, *rest)) - 1.282, *rest))
@@ -149,7 +149,7 @@ def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
 def test_the_stated_change_is_the_difference_of_the_shown_log_probabilities(
     panel: SentencePanel, state: ExperimentState
 ) -> None:
-    state.submit(toggle_head(Head("cross", 0, 0)))
+    state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
     for before, now, shown, by in (
         (-1.4949, -1.4651, "−1.49 → −1.47", "higher by 0.02"),  # the change is 0.0298
@@ -210,7 +210,7 @@ def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, 
     assert panel.sentence.text == "someone rests"
     assert panel.original_line.text() == "The model's own: Ein mann."
     assert "per token" in panel.facts.text()
-    state.submit(toggle_head(Head("cross", 0, 0)))
+    state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
     assert result.own is not None
     before, now = (f"{each.log_probability:.2f}".replace("-", "−") for each in (result.original, result.changed))

@@ -18,7 +18,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     intervene,
     open_experiment,
     set_output,
-    toggle_head,
+    toggle,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, RequestState
 from augenmerk.viz_app.worker.inference import ExperimentController, Failure, InferenceWorker, Request
@@ -63,7 +63,7 @@ def test_what_is_asked_for_is_computed_and_shown(qtbot: QtBot, controller: Exper
     assert state.request.is_running
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
     assert not state.request.is_running
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
     assert state.result is not None
     assert state.result.original.text == "Ein mann."
@@ -76,7 +76,7 @@ def test_the_original_is_computed_once_for_all_changes(
     state.submit(edit_text("Ein Mann ."))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
     for layer in range(3):
-        state.submit(toggle_head(Head("cross", layer, 0)))
+        state.submit(toggle(Head("cross", layer, 0)))
         qtbot.waitUntil(lambda: shown(state) == f"Off{len(state.experiment.interventions)} mann.")
     assert translators[0].experiments.count(Experiment("Ein Mann .")) == 1
 
@@ -93,7 +93,7 @@ def test_a_refusal_is_told_until_the_next_experiment_and_leaves_the_one_shown(
     assert "not in this model's vocabulary" in state.request.problem
     assert shown(state) == "Ein mann."
     assert state.experiment == Experiment("Ein Mann .")
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     qtbot.waitUntil(lambda: not state.request.is_running)
     assert state.request.problem == ""
     assert all(isinstance(failure, Failure) for failure in failures)
@@ -133,7 +133,7 @@ def test_what_was_cancelled_ends_and_leaves_what_is_shown(
     assert shown(state) == "Ein mann."
     assert "was cancelled; the previous sentence is still shown" in state.request.problem
     qtbot.waitUntil(lambda: cast(EndlessTranslator, translators[0]).has_stopped)
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
     assert state.request.problem == ""
 
@@ -232,7 +232,7 @@ def test_what_was_shown_last_is_the_draft_of_the_next(
     state = controller.state
     state.submit(edit_text("Ein Mann ."))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
-    state.submit(toggle_head(HEAD))
+    state.submit(toggle(HEAD))
     qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
     state.submit(edit_text("Ein Hund ."))
     qtbot.waitUntil(lambda: shown(state) == "Off1 hund.")

@@ -27,7 +27,7 @@ from augenmerk.viz_app.analysis.heads.state import (
 )
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.state.experiment_editor import toggle_head
+from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.state.languages import target_code
 from augenmerk.viz_app.state.map_text import KIND_NAMES
@@ -398,7 +398,7 @@ class HeadsTab(AnalysisTab):
             self.ask(job, self._take_whole_behaviour, on_partial=self._take_behaviour)
 
     def _on_cell(self, cell: MatrixCell) -> None:
-        self.state.submit(toggle_head(part_of(cell)))
+        self.state.submit(toggle(part_of(cell)))
 
     def _on_row(self, index: int) -> None:
         head, _ = self.heads.rows()[index]

@@ -1,4 +1,4 @@
-"""The decoding of the current experiment: the current step, and a row being drawn. No Qt, no torch."""
+"""The decoding of the current experiment, and the current step. No Qt, no torch."""
 
 import math
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, Intervention
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import force, intervene, remove
+from augenmerk.viz_app.state.experiment_editor import force, remove
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import new_words
 from augenmerk.viz_app.state.tab_contents import content
@@ -67,7 +67,6 @@ class StepsState:
     def __init__(self, state: ExperimentState) -> None:
         self.state = state
         self._sentence = ""
-        self._draft: tuple[Head, int, tuple[float, ...]] | None = None
 
     @property
     def num_steps(self) -> int:
@@ -81,7 +80,6 @@ class StepsState:
 
     def follow_result(self) -> None:
         """Adapt to another result: keep the step if it exists and the sentence is the same."""
-        self.discard_draft()
         sentence = self.state.translation.source_text if self.state.translation is not None else ""
         if sentence != self._sentence and "steps_step" not in self.state.opened:
             self.position = 0
@@ -93,7 +91,6 @@ class StepsState:
         if position == self.position or position not in range(self.num_steps):
             return False
         self.position = position
-        self.discard_draft()
         return True
 
     def changes_of(self, step: int) -> tuple[Intervention, ...]:
@@ -194,41 +191,3 @@ class StepsState:
         if original is None or (head.kind == "cross" and original.source_tokens != labels):
             return None  # an edited source has other keys
         return tuple(original.maps.of_kind(head.kind)[head.layer, head.head, step, : len(labels)].tolist())
-
-    @property
-    def draft(self) -> tuple[float, ...] | None:
-        """The drawn weights of the row of the chosen head; None if none are drawn."""
-        if self._draft is None or self._draft[:2] != (self.state.selection.head, self.position):
-            return None
-        return self._draft[2]
-
-    def discard_draft(self) -> None:
-        """Forget the drawn weights."""
-        self._draft = None
-
-    def draw(self, position: int, share: float | None) -> None:
-        """Set one weight of the row, from 0 to 1; None gives all weight to this token."""
-        row = self.row()
-        if row is None or position not in range(len(row.weights)):
-            return
-        if share is None:
-            weights = [float(place == position) for place in range(len(row.weights))]
-        else:
-            weights = list(self.draft or row.weights)
-            weights[position] = min(1.0, max(0.0, share))
-        self._draft = (row.head, self.position, tuple(weights))
-
-    def set_row(self) -> None:
-        """Add the drawn row, scaled to sum to 1, to the experiment.
-
-        Raises:
-            ExperimentError: every weight was drawn as 0.
-        """
-        if self.draft is not None:
-            self.state.submit(intervene(AttentionRow(self.state.selection.head, self.position, self.draft)))
-
-    def release_row(self) -> None:
-        """Restore the model's row."""
-        row = self.row()
-        if row is not None and row.intervention is not None:
-            self.state.submit(remove(row.intervention))

@@ -17,7 +17,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from augenmerk.core.errors import ExperimentError
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.core.translation.result import Translation
@@ -26,6 +25,7 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled, scales
+from augenmerk.viz_app.views.cell_menu import RowEditor
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.buttons import flat_button
@@ -39,8 +39,6 @@ from augenmerk.viz_app.widgets.layouts import (
     column_of,
     flow,
     row_of,
-    set_visible,
-    wrapping_row,
 )
 from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 
@@ -233,8 +231,7 @@ class StepsTab(AnalysisTab):
         unreached: the changes beyond the end.
         candidates: the candidates of this step; a click forces one, another click undoes that.
         word: a field for another word to force here.
-        row: the weights of this step in the chosen head; clicks set them.
-        set_row, discard, release: buttons that add the drawn row to the experiment, discard it, or remove a set row.
+        row: the weights of this step in the chosen head; a click opens them in `editor`, None before the first.
     """
 
     name: ClassVar[str] = "Steps"
@@ -263,11 +260,9 @@ class StepsTab(AnalysisTab):
         )
         self.row = BarList(
             "Attention of this step",
-            "Click a word to put all attention on it, or its bar to set a share. The row is scaled to sum to 1",
+            "Click to set the row: a word to put all attention on it, or its bar to set a share",
         )
-        self.set_row = flat_button("set row", "Translate with your row")
-        self.discard = flat_button("discard", "Forget what you set")
-        self.release = flat_button("Restore the model's row", "Remove your row from the experiment")
+        self.editor: RowEditor | None = None
         self._place = label("muted")
         self._row_title = label("small", wraps=True)
         self._candidates_title = label("small", wraps=True)
@@ -282,11 +277,6 @@ class StepsTab(AnalysisTab):
         """Shows the steps of the new result."""
         self.play.setChecked(False)
         self.steps.follow_result()
-
-    def refresh(self) -> None:
-        """Discards the drawn row."""
-        self.steps.discard_draft()
-        self.redraw()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stops playing, and frames no step in the map."""
@@ -346,22 +336,15 @@ class StepsTab(AnalysisTab):
         self.candidates.show_bars([_candidate_bar(each, translation) for each in self._shown])
 
     def _show_row(self) -> None:
-        row, is_drawn = self.steps.row(), self.steps.draft is not None
+        row = self.steps.row()
         self.row.setVisible(row is not None)
-        is_set = row is not None and row.intervention is not None
-        shown = (self.set_row, self.discard) if is_drawn else (self.release,) if is_set else ()
-        for button in shown:
-            button.setVisible(True)
-        for button in (self.set_row, self.discard, self.release):
-            set_visible(button, button in shown, focus_to=(*shown, self.word)[0])
-        self._row_tools.setVisible(bool(shown))
         if row is None:
             self._row_title.setText(NO_ROW)
             return
-        how = "being set" if is_drawn else "set by hand" if is_set else "as used here"
+        how = "set by hand" if row.intervention is not None else "as used here"
         off = "; the head is off" if row.head in self.state.experiment.heads_off else ""
         self._row_title.setText(f"{row.head.short_name}\n{how}{off}")
-        self.row.show_bars(_row_bars(row, self.steps.draft))
+        self.row.show_bars(_row_bars(row))
 
     def _go(self, position: int) -> None:
         if self.steps.go(position):
@@ -385,21 +368,12 @@ class StepsTab(AnalysisTab):
         self.word.clear()
         self.state.submit(force(forced[0].step, *(each.token for each in forced)))
 
-    def _on_row(self, index: int, share: float | None) -> None:
-        self.request.forget_problem()
-        self.steps.draw(index, share)
-        self.redraw()
-
-    def _on_set_row(self) -> None:
-        try:
-            self.steps.set_row()
-        except ExperimentError as error:
-            self.request.finish(str(error))
-
-    def _on_discard(self) -> None:
-        self.steps.discard_draft()
-        self.request.forget_problem()
-        self.redraw()
+    def _edit_row(self, index: int, share: float = 1.0) -> None:
+        """Opens the row in an editor, with this share for a key."""
+        if (row := self.steps.row()) is not None:
+            self.editor = RowEditor(self.state, row.head, self.steps.position, self)
+            self.editor.give(index, share)
+            self.editor.open_at(self.row.mapToGlobal(self.row.label_place(index).bottomLeft().toPoint()))
 
     def _on_play(self, is_on: bool) -> None:
         if is_on and self.steps.is_at_end:
@@ -423,11 +397,8 @@ class StepsTab(AnalysisTab):
         self.candidates.label_clicked.connect(lambda index: self.steps.click(self._shown[index]))
         self.candidates.bar_clicked.connect(lambda index, _: self.steps.click(self._shown[index]))
         self.word.returnPressed.connect(self._on_word)
-        self.row.label_clicked.connect(lambda index: self._on_row(index, None))
-        self.row.bar_clicked.connect(self._on_row)
-        self.set_row.clicked.connect(self._on_set_row)
-        self.discard.clicked.connect(self._on_discard)
-        self.release.clicked.connect(self.steps.release_row)
+        self.row.label_clicked.connect(self._edit_row)
+        self.row.bar_clicked.connect(self._edit_row)
         self.state.selection.events.step.connect(self._on_step_selected, max_args=1)
 
     def _lay_out(self) -> None:
@@ -439,11 +410,8 @@ class StepsTab(AnalysisTab):
         column_of(row_of((candidates, 1), (row, 1), spacing=14), 1, spacing=8, margins=margins, within=self._body)
         bars = VerticalScrollArea(self._body)
         scales(bars.setMinimumHeight, LEAST_BARS)
-        self._row_tools = wrapping_row((self.set_row, self.discard, self.release), spacing=2)
-        # notes and buttons are below: candidates must not move from under the mouse
-        add_parts(
-            self.column, controls, self.tokens_area, (bars, 1), self._row_tools, self.word, self._beside, self.unreached
-        )
+        # notes are below: candidates must not move from under the mouse
+        add_parts(self.column, controls, self.tokens_area, (bars, 1), self.word, self._beside, self.unreached)
 
 
 def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
@@ -469,18 +437,16 @@ def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
     )
 
 
-def _row_bars(row: StepRow, draft: tuple[float, ...] | None) -> list[Bar]:
-    values = draft if draft is not None else row.weights
-    is_set = row.intervention is not None
-    originals = row.before or (None,) * len(values)
+def _row_bars(row: StepRow) -> list[Bar]:
+    originals = row.before or (None,) * len(row.weights)
     return [
         Bar(
             word,
             value,
             f"{value:.2f}",
-            is_changed=is_set or value != used,
+            is_changed=row.intervention is not None,
             before=before,
             before_text=f"{before:.2f}" if before is not None else "",
         )
-        for word, value, used, before in zip(row.labels, values, row.weights, originals, strict=True)
+        for word, value, before in zip(row.labels, row.weights, originals, strict=True)
     ]

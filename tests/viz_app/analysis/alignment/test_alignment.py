@@ -17,7 +17,7 @@ from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import AttentionMaps, ExperimentResult, Translation
 from augenmerk.viz_app.analysis.alignment.state import AlignmentState, summary
 from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
-from augenmerk.viz_app.state.experiment_editor import edit_text, toggle_head
+from augenmerk.viz_app.state.experiment_editor import edit_text, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.theme import Theme
@@ -261,7 +261,7 @@ def test_a_ranking_can_be_cancelled_and_is_of_one_model(
 def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTab, qtbot: QtBot) -> None:
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     before = tab.state.translation
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: tab.state.translation is not before, timeout=10_000)
     assert tab.request.is_running
     qtbot.waitUntil(lambda: tab.alignment.ranking is not None, timeout=60_000)

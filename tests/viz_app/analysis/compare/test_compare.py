@@ -37,7 +37,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.compare.state import Comparison, SecondModel
 from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
-from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, remove, set_output, toggle_head
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, remove, set_output, toggle
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from tests.core.translators import SHAPE, untrained
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
@@ -180,7 +180,7 @@ def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(tab: Co
 
 
 def test_the_maps_follow_the_switch(tab: CompareTab, qtbot: QtBot) -> None:
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, tab)
     tab.state.intents.choose_head(Head("cross", 2, 0))
     _compare(qtbot, tab, SECOND)
@@ -279,7 +279,7 @@ def test_unknown_words_are_read_as_unknown(tab: CompareTab, qtbot: QtBot) -> Non
 
 @pytest.mark.heavy
 def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, translator: Translator, qtbot: QtBot) -> None:
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     _give(qtbot, tab, GIVEN)
     _compare(qtbot, tab, SECOND)
     own = tab.comparing.second.translation
@@ -323,7 +323,7 @@ def test_one_experiment_in_two_checkpoints_that_cut_words_differently(
 ) -> None:
     tab.state.settings.merges_words = False
     tab.state.intents.choose_head(Head("cross", 0, 0))
-    tab.state.submit(toggle_head(Head("cross", 1, 0)))
+    tab.state.submit(toggle(Head("cross", 1, 0)))
     _give(qtbot, tab, GIVEN)
     _compare_with(qtbot, tab, model_files["pieces"])
     assert tab.problem.text() == ""
@@ -346,7 +346,7 @@ def test_one_experiment_in_two_checkpoints_that_cut_words_differently(
 def test_a_checkpoint_without_a_head_leaves_out_what_concerns_it_and_says_so(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    tab.state.submit(toggle_head(Head("cross", 2, 3)))
+    tab.state.submit(toggle(Head("cross", 2, 3)))
     tab.state.intents.choose_head(Head("cross", 2, 3))
     settle(qtbot, tab)
     _compare_with(qtbot, tab, model_files["single"])
@@ -423,7 +423,7 @@ def test_every_experiment_is_compared_with_the_same_checkpoint(
         if change == "text":
             tab.state.submit(edit_text(SECOND))
         else:
-            tab.state.submit(toggle_head(Head("cross", 0, 1)))
+            tab.state.submit(toggle(Head("cross", 0, 1)))
         qtbot.waitUntil(partial(_has_another, tab, old), timeout=10_000)
         assert tab.comparing.comparison is not None
         assert tab.comparing.comparison.first is tab.state.result
@@ -435,7 +435,7 @@ def test_focus_stays_in_the_tab_when_what_had_it_disappears(tab: CompareTab, qtb
     _give(qtbot, tab, GIVEN)
     _compare(qtbot, tab, SECOND)
     tab.reads_first.setFocus()
-    tab.state.submit(toggle_head(Head("cross", 0, 1)))
+    tab.state.submit(toggle(Head("cross", 0, 1)))
     settle(qtbot, tab)
     assert tab.window().focusWidget() in (tab.compare, tab.reads_first)
     tab.sentence.setFocus()
@@ -512,7 +512,7 @@ def test_a_second_sentence_of_many_thousand_words_is_told_in_the_tab(tab: Compar
 
 
 def test_an_experiment_that_was_refused_is_not_the_one_that_is_compared(tab: CompareTab, qtbot: QtBot) -> None:
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, tab)
     tab.state.submit(intervene(HeadScaled(Head("cross", 77, 0))))
     settle(qtbot, tab)

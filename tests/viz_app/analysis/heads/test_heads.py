@@ -27,7 +27,7 @@ from augenmerk.viz_app.analysis.heads.view import (
     own_translations,
 )
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
-from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle, undo
 from augenmerk.viz_app.state.experiment_state import Progress, Stale
 from augenmerk.viz_app.worker.jobs import JobInterrupted
 from benchmarks.lag import lags, percentile
@@ -266,7 +266,7 @@ def test_a_head_that_is_off_is_struck_out_at_once(open_heads: OpenHeads, qtbot: 
     _measure(qtbot, tab)
     tab.state.intents.choose_head(Head("cross", 1, 1))
     before = tab.cells.grab().toImage()
-    tab.state.submit(toggle_head(Head("encoder", 0, 2)))
+    tab.state.submit(toggle(Head("encoder", 0, 2)))
     off = tab.cells.grab().toImage()
     assert off != before
     tab.state.submit(undo)
@@ -301,7 +301,7 @@ def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     tab = open_heads()
     _measure(qtbot, tab)
     old = tab.heads.importance
-    tab.state.submit(toggle_head(Head("cross", 1, 2)))
+    tab.state.submit(toggle(Head("cross", 1, 2)))
     settle(qtbot, tab)
     assert tab.heads.importance is old
     assert tab.cells.isVisible()
@@ -353,7 +353,7 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     assert [cells[1] for _, cells in rows] == [roles.of(head) for head, _ in rows]
     assert told == ["on 9 sentences of pairs.tsv"]
     assert sum(roles.count().values()) == len(rows)
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, tab)
     _measure(qtbot, tab)
     assert told[1:] == ["on 9 sentences of pairs.tsv, with cross 1·1 off"]
@@ -459,7 +459,7 @@ def test_a_measurement_keeps_the_scalings_that_it_began_with(open_heads: OpenHea
     tab = open_heads()
     tab.heads.num_sentences = 12
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: not (tab.request.is_running or tab.state.request.is_running), timeout=30_000)
     assert tab.heads.importance is not None
     assert tab.heads.importance.changes == ()
@@ -539,7 +539,7 @@ def test_no_step_of_a_measurement_makes_the_panel_wider(
         qtbot.wait(20)
         assert tab.window().width() == MIN_WIDTH
         qtbot.waitUntil(lambda: not tab.request.is_running, timeout=30_000)
-        tab.state.submit(toggle_head(Head("cross", 0, 0)))
+        tab.state.submit(toggle(Head("cross", 0, 0)))
         settle(qtbot, tab)
         qtbot.wait(20)
         assert tab.job.start.text() == "Measure again"

@@ -24,7 +24,7 @@ from augenmerk.core.translation.result import Translation, TranslationStoppedErr
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.source.state import SourceFindings, SourceState
 from augenmerk.viz_app.analysis.source.view import CANCELLED, WAITING, SourceJob, SourceTab, WithoutWordsJob
-from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
 from augenmerk.viz_app.worker.inference import Request
 from augenmerk.viz_app.worker.jobs import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
@@ -232,7 +232,7 @@ def test_words_stand_where_they_are_while_an_answer_is_awaited(
         take(findings)
 
     monkeypatch.setattr(tab.source, "take", look_first)
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: bool(seen), timeout=10_000)
     assert seen[0] == (True, {WAITING}, places)
     settle(qtbot, tab)
@@ -254,7 +254,7 @@ def test_another_sentence_has_its_own_words(words_tab: SourceTab, qtbot: QtBot) 
 def test_nothing_is_asked_out_of_sight(words_tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator]) -> None:
     tab = words_tab
     tab.hide()
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, tab)
     assert tab.source.findings is None
     tab.show()
@@ -295,7 +295,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     plain = words_tab.source.findings
     assert plain is not None
     assert not any(bar.before_text or bar.is_new for bar in (*words_tab.shares.bars, *words_tab.words.bars))
-    words_tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    words_tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, words_tab)
     findings, source = words_tab.source.findings, words_tab.source
     assert findings is not None
@@ -317,7 +317,7 @@ def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
     words_tab: SourceTab, qtbot: QtBot
 ) -> None:
     words_tab.hide()
-    words_tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    words_tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, words_tab)
     words_tab.show()
     assert words_tab.request.is_running

@@ -7,7 +7,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator
@@ -15,7 +14,7 @@ from augenmerk.viz_app.analysis.steps import view
 from augenmerk.viz_app.analysis.steps.state import StepsState
 from augenmerk.viz_app.analysis.steps.view import OTHER_PREFIX, TICKS, StepsTab, TokenChip
 from augenmerk.viz_app.analysis.tab import AnalysisContext
-from augenmerk.viz_app.state.experiment_editor import edit_text, force, intervene, reset, set_output, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, force, intervene, reset, set_output, toggle, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, load, settle
 
@@ -155,59 +154,38 @@ def test_a_row_that_is_set_is_used_scaled_and_let_go(words_tab: StepsTab, qtbot:
     assert tuple(bar.label for bar in tab.row.bars) == labels
     own = translation.maps.of_kind(kind)[1, 2, 3, : len(labels)]  # type: ignore[arg-type]
     assert [bar.value for bar in tab.row.bars] == pytest.approx(own.tolist())
-    assert not tab.set_row.isVisible()
     _click(qtbot, tab.row, tab.row.label_place(2).center().toPoint())
-    _click(qtbot, tab.row, tab.row.bar_place(1).center().toPoint())
+    assert tab.editor is not None
+    assert tab.editor.weights[2] == 1
+    _click(qtbot, tab.editor.bars, tab.editor.bars.bar_place(1).center().toPoint())
     assert tab.state.experiment.interventions == (), "not before it is said"
-    _click(qtbot, tab.set_row)
+    _click(qtbot, tab.editor.set_button)
     settle(qtbot, tab)
     (row,) = tab.state.experiment.interventions
     assert isinstance(row, AttentionRow)
     assert (row.head, row.row) == (head, 3)
-    assert row.weights[2] == pytest.approx(2 * row.weights[1], rel=0.1)
+    assert row.weights[1:3] == pytest.approx((0.5, 0.5), abs=0.05)
     assert [bar.value for bar in tab.row.bars] == pytest.approx(row.weights)
     assert "set by hand" in tab._row_title.text()
     assert tab.steps.position == 3
     assert _changed(tab) == [3]
-    _click(qtbot, tab.release)
+    _click(qtbot, tab.row, tab.row.bar_place(0).center().toPoint())
+    _click(qtbot, tab.editor.reset_button)
     settle(qtbot, tab)
     assert tab.state.experiment.interventions == ()
     assert [bar.value for bar in tab.row.bars] == pytest.approx(own.tolist())
 
 
-def test_what_was_being_set_is_forgotten_with_its_row(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_a_click_on_a_bar_opens_the_row_with_this_share_and_changes_nothing(words_tab: StepsTab, qtbot: QtBot) -> None:
     tab = words_tab
-    place = tab.row.label_place(2).center().toPoint()
-    _click(qtbot, tab.row, place)
-    assert tab.steps.draft is not None
-    _click(qtbot, tab.discard)
-    assert tab.steps.draft is None
-    for leave in (
-        lambda: _click(qtbot, tab.forward),
-        lambda: tab.state.selection.choose(Head("decoder", 0, 0)),
-        lambda: tab.state.submit(toggle_head(Head("cross", 2, 2))),
-    ):
-        tab.state.selection.choose(Head("cross", 0, 0))
-        _click(qtbot, tab.row, place)
-        assert tab.set_row.isVisible()
-        leave()
-        settle(qtbot, tab)
-        assert tab.steps.draft is None
-        assert not tab.set_row.isVisible()
-
-
-def test_a_row_of_nothing_is_refused(words_tab: StepsTab, qtbot: QtBot) -> None:
-    tab = words_tab
-    for index, _ in enumerate(tab.row.bars):
-        tab.row.bar_clicked.emit(index, 0.0)
-    _click(qtbot, tab.set_row)
-    assert "All weights of the row are 0" in tab.problem.text()
-    assert tab.problem.isVisible()
+    shown = [bar.value for bar in tab.row.bars]
+    tab.row.bar_clicked.emit(1, 0.25)
+    assert tab.editor is not None
+    assert tab.editor.weights[1] == 0.25
+    assert sum(tab.editor.weights) == pytest.approx(1)
+    tab.editor.close()
+    assert [bar.value for bar in tab.row.bars] == shown
     assert tab.state.experiment.interventions == ()
-    _click(qtbot, tab.discard)
-    assert not tab.problem.isVisible()
-    with pytest.raises(ExperimentError):
-        AttentionRow(Head("cross", 0, 0), 0, (0.0, 0.0))
 
 
 def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(words_tab: StepsTab, qtbot: QtBot) -> None:
@@ -333,7 +311,7 @@ def test_nothing_plays_out_of_sight_or_beside_another_result(words_tab: StepsTab
     assert not tab.timer.isActive()
     tab.show()
     _click(qtbot, tab.play)
-    tab.state.submit(toggle_head(Head("cross", 0, 0)))
+    tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, tab)
     assert not tab.timer.isActive()
 
@@ -414,14 +392,10 @@ def test_nothing_moves_under_the_mouse_and_nothing_is_cut(
     qtbot.wait(20)  # the layout settles
     before = tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint())
     _click(qtbot, tab.row, tab.row.label_place(2).center().toPoint())
-    qtbot.wait(20)
-    for button in (tab.set_row, tab.discard):
-        assert button.visibleRegion().contains(button.rect()), button.text()
-    assert tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint()) == before
-    _click(qtbot, tab.set_row)
+    assert tab.editor is not None
+    _click(qtbot, tab.editor.set_button)
     settle(qtbot, tab)
     qtbot.wait(20)
-    assert tab.release.visibleRegion().contains(tab.release.rect())
     assert tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint()) == before
     hint = tab.word.placeholderText()
     assert tab.word.fontMetrics().horizontalAdvance(hint) < tab.word.contentsRect().width() - 20
@@ -440,13 +414,11 @@ def test_keyboard_focus_stays_in_the_tab_when_a_row_is_set(words_tab: StepsTab, 
     tab.window().activateWindow()
     qtbot.waitUntil(tab.window().isActiveWindow)
     _click(qtbot, tab.row, tab.row.label_place(2).center().toPoint())
-    tab.set_row.setFocus()
-    qtbot.keyClick(tab.set_row, Qt.Key.Key_Space)
+    tab.play.setFocus()
+    assert tab.editor is not None
+    qtbot.keyClick(tab.editor.set_button, Qt.Key.Key_Space)
     settle(qtbot, tab)
-    assert tab.release.hasFocus()
-    qtbot.keyClick(tab.release, Qt.Key.Key_Space)
-    settle(qtbot, tab)
-    assert tab.state.experiment.interventions == ()
+    assert tab.state.experiment.attention_rows
     assert _has_focus(tab)
 
 
@@ -466,7 +438,7 @@ def test_keyboard_focus_stays_in_the_tab_at_the_last_step(words_tab: StepsTab, q
 def test_the_original_stands_beside_as_ticks(words_tab: StepsTab, qtbot: QtBot) -> None:
     state = words_tab.state
     assert not any(bar.before_text for bar in (*words_tab.candidates.bars, *words_tab.row.bars))
-    state.submit(toggle_head(Head("cross", 1, 0)))
+    state.submit(toggle(Head("cross", 1, 0)))
     settle(qtbot, words_tab)
     original, bars = state.original, words_tab.candidates.bars
     assert original is not None

@@ -21,7 +21,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
-from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle_head, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle, undo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.lens_table import LensTable
 from augenmerk.viz_app.views.word_parts import NUM_SHOWN, PartBars, lead_text
@@ -390,7 +390,7 @@ def test_the_translation_of_each_encoder_layer_is_a_line(
 
 @pytest.mark.heavy
 def test_the_tab_follows_the_maps_between_original_and_changed(words_tab: WordTab, qtbot: QtBot) -> None:
-    words_tab.state.submit(toggle_head(Head("cross", 1, 0)))
+    words_tab.state.submit(toggle(Head("cross", 1, 0)))
     settle(qtbot, words_tab)
     state = words_tab.state
     assert _parts(words_tab).translation is state.translation
