@@ -54,6 +54,11 @@ class RecentFiles:
         paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
         return tuple(_path_of(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the newest; None if there is none."""
+        return self.paths[0].parent if self.paths else None
+
     def remember(self, path: Path) -> None:
         """Puts a file first on the list."""
         path = path.absolute()
@@ -204,9 +209,10 @@ class Preferences:
 
     def restored(self, options: OptionsT) -> OptionsT:
         """The same options with their stored values; see `viz_app.state.map_view_settings`."""
+        choices = choices_of(type(options))
         for each in remembered(options):
-            choices, stored = choices_of(type(options))[each.name], self.settings.value(each.metadata["key"])
-            value = _flag(stored) if False in choices else _one_of(choices)(stored)
+            stored, known = self.settings.value(each.metadata["key"]), choices[each.name]
+            value = _flag(stored) if False in known else _one_of(known)(stored)
             if value is not None:
                 setattr(options, each.name, value)
         return options

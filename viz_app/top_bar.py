@@ -11,6 +11,7 @@ from augenmerk.viz_app.models.loader import MODEL_COMMANDS, OPEN_BUNDLED, ModelL
 from augenmerk.viz_app.theme import PAGE_MARGIN, scaled, scales
 from augenmerk.viz_app.widgets.buttons import MenuButton
 from augenmerk.viz_app.widgets.commands import BoundCommand
+from augenmerk.viz_app.widgets.dialogs import add_files
 from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import Space, row_of
 
@@ -77,10 +78,8 @@ class ModelButton(MenuButton):
         if self._loader.recent:
             menu.addSeparator()
             menu.addAction("Recent models").setEnabled(False)
-        for path in self._loader.recent:
-            action = menu.addAction(f"{path.stem}    {_short_folder(path)}")
-            action.setToolTip(str(path))
-            action.triggered.connect(lambda _=False, chosen=path: self._loader.file_chosen.emit(chosen))
+        names = {path: f"{path.stem}    {_short_folder(path)}" for path in self._loader.recent}
+        add_files(menu, names, self._loader.file_chosen.emit)
 
 
 def _short_folder(path: Path) -> str:

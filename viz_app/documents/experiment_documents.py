@@ -33,7 +33,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.widgets.commands import Command
-from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save, show_failure
+from augenmerk.viz_app.widgets.dialogs import add_files, ask_what_to_open, ask_where_to_save, show_failure
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
 
@@ -103,7 +103,8 @@ class ExperimentDocuments(QObject):
         if self._state.result is None:
             self.done.emit(NOTHING)
             return
-        ask_where_to_save(self._window, "Save the experiment", self._folder() or Path(), self.save, FORMATS)
+        folder = self._preferences.recent_experiments.folder
+        ask_where_to_save(self._window, "Save the experiment", folder or Path(), self.save, FORMATS)
 
     def save(self, path: Path) -> None:
         """Writes the experiment; a dialog reports a failure."""
@@ -136,7 +137,8 @@ class ExperimentDocuments(QObject):
 
     def ask_what_to_open(self) -> None:
         """Asks for a file and opens it."""
-        ask_what_to_open(self._window, "Open an experiment", self._folder(), self.open, ";;".join(FORMATS.values()))
+        folder = self._preferences.recent_experiments.folder
+        ask_what_to_open(self._window, "Open an experiment", folder, self.open, ";;".join(FORMATS.values()))
 
     def open(self, path: Path) -> None:
         """Shows the experiment or lesson of a file; a dialog reports a failure, and the screen stays unchanged."""
@@ -238,14 +240,7 @@ class ExperimentDocuments(QObject):
 
     def _fill_recent(self, menu: QMenu) -> None:
         menu.clear()
-        for path in self._preferences.recent_experiments.paths:
-            action = menu.addAction(path.stem)
-            action.setToolTip(str(path))
-            action.triggered.connect(lambda _=False, chosen=path: self.open(chosen))
-
-    def _folder(self) -> Path | None:
-        recent = self._preferences.recent_experiments.paths
-        return recent[0].parent if recent else None
+        add_files(menu, {path: path.stem for path in self._preferences.recent_experiments.paths}, self.open)
 
 
 EXPERIMENT_COMMANDS = (

@@ -32,7 +32,7 @@ from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts, row_of
+from augenmerk.viz_app.widgets.layouts import add_parts, keep_room, row_of
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
 
@@ -359,9 +359,7 @@ class ImportDialog(QDialog):
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
         for widget in (self.status, self.progress):  # Cancel stays in place when they appear
-            policy = widget.sizePolicy()
-            policy.setRetainSizeWhenHidden(True)
-            widget.setSizePolicy(policy)
+            keep_room(widget)
 
     def _fit(self) -> None:
         """Fits the height to the current texts."""

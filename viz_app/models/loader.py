@@ -152,7 +152,7 @@ class ModelLoader(QObject):
             self._importer.close()
 
     def _choose(self, title: str, mode: QFileDialog.FileMode) -> None:
-        folder = self.recent[0].parent if self.recent else None
+        folder = self._preferences.recent_models.folder
         ask_what_to_open(self._window, title, folder, self.file_chosen.emit, MODEL_FILTER, mode)
 
     def _import_worker(self) -> InferenceWorker:

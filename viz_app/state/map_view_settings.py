@@ -5,7 +5,6 @@ Each option is declared once: its default, its key in the settings file, and the
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from functools import cache
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from psygnal import SignalGroupDescriptor
@@ -37,7 +36,6 @@ def option(default: Any, *redraws: Redraws, key: str = "") -> Any:
     return field(default=default, metadata={"redraws": frozenset(redraws), "key": key})
 
 
-@cache
 def choices_of(options: type) -> Mapping[str, tuple[object, ...]]:
     """The possible values of each field with a few of them, by its name; fields of other types are left out."""
     found = {name: _choices(name, hint) for name, hint in get_type_hints(options).items()}

@@ -26,7 +26,8 @@ class Series:
 
     def __init__(self, capacity: int = 2000) -> None:
         self.capacity = capacity
-        self.fill(np.empty(0), np.empty(0))
+        self._room: Points = np.empty((2, 0))
+        self._num = 0
 
     def append(self, x: float, y: float) -> None:
         """Adds a value."""

@@ -125,6 +125,10 @@ class Popup(QFrame):
     def open_at(self, point: QPoint) -> None:
         """Shows it with its corner at a point of the screen, or as near as the screen allows."""
         self.adjustSize()
+        self.show_at(point)
+
+    def show_at(self, point: QPoint) -> None:
+        """The same, at its present size."""
         room = self.screen().availableGeometry()
         self.move(
             max(room.left(), min(point.x(), room.right() - self.width())),

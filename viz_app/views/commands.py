@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Protocol
 
 from PySide6.QtGui import QKeySequence
 
@@ -64,27 +64,65 @@ def _walking(
     return Command(title, act, keys=keys, local_keys=local_keys, group=MAPS, line=line)
 
 
-UNDO = Command[Any](
+class EditedSentence(Protocol):
+    """A sentence whose changes can be undone."""
+
+    def undo(self) -> object:
+        """Undoes the last change."""
+
+    def redo(self) -> object:
+        """Redoes it."""
+
+
+class Pages(Protocol):
+    """The pages of the window, such as `PageHost`."""
+
+    @property
+    def sentence(self) -> EditedSentence | None:
+        """That of the page that is shown."""
+
+    def toggle_analysis(self) -> None:
+        """Opens or closes the analysis panel."""
+
+
+class Scenes(Protocol):
+    """A part that steps through the scenes of a lesson."""
+
+    @property
+    def step_scene(self) -> Callable[[int], bool]:
+        """Moves by a number of scenes; False if none is shown."""
+
+
+class LargeHead(Protocol):
+    """The panel that shows one head."""
+
+    def scale_head(self) -> None:
+        """Opens the editor of the head."""
+
+    def explain_weight(self) -> None:
+        """Explains the pinned weight."""
+
+
+UNDO = Command[Pages](
     "Undo",
-    lambda pages: pages.sentence and pages.sentence.undo(),
+    lambda pages: pages.sentence.undo() if pages.sentence is not None else None,
     keys=(QKeySequence.StandardKey.Undo,),
     group=SENTENCE,
 )
-REDO = Command[Any](
+REDO = Command[Pages](
     "Redo",
-    lambda pages: pages.sentence and pages.sentence.redo(),
+    lambda pages: pages.sentence.redo() if pages.sentence is not None else None,
     keys=("Ctrl+Shift+Z", QKeySequence.StandardKey.Redo),
     group=SENTENCE,
 )
-"""Of the `PageHost`, which has the sentence of the page that is shown, or None."""
 RESET = Command[ExperimentState](
     "Reset all changes",
     lambda state: state.submit(reset),
     group=SENTENCE,
     is_offered=lambda state: bool(state.experiment.interventions),
 )
-TOGGLE_ANALYSIS = Command[Any](
-    "Open or close the analysis panel", lambda page: page.toggle_analysis(), keys=("Ctrl+4",), group="Pages"
+TOGGLE_ANALYSIS = Command[Pages](
+    "Open or close the analysis panel", lambda pages: pages.toggle_analysis(), keys=("Ctrl+4",), group="Pages"
 )
 SWITCH_HEAD = Command[ExperimentState](
     "Switch the chosen head off or on",
@@ -126,16 +164,15 @@ PART_COMMANDS = (
 )
 """Commands on more than one head, and on networks."""
 HEAD_PANEL_COMMANDS = (
-    Command[Any]("Scale the chosen head or change its temperature…", lambda panel: panel.scale_head()),
-    Command[Any](
+    Command[LargeHead]("Scale the chosen head or change its temperature…", lambda panel: panel.scale_head()),
+    Command[LargeHead](
         "Why does this head look there? Explain the pinned weight",
         lambda panel: panel.explain_weight(),
         search_words="row, column, cell; attribution to components of query and key",
     ),
 )
-"""Of the panel that shows one head."""
 SCENE_COMMANDS = (
-    Command[Any](
+    Command[Scenes](
         "Previous scene",
         lambda part: part.step_scene(-1),
         keys=("PgUp",),
@@ -143,7 +180,7 @@ SCENE_COMMANDS = (
         group=SCENES,
         line="Previous and next scene",
     ),
-    Command[Any](
+    Command[Scenes](
         "Next scene",
         lambda part: part.step_scene(1),
         keys=("PgDown",),

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.result import Translation
@@ -17,6 +17,7 @@ from augenmerk.viz_app.state.languages import language_names
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.views.cell_menu import Popup
 from augenmerk.viz_app.views.sentence_input import SentenceInput
 from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
@@ -30,7 +31,7 @@ WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16
 """`BESIDE`: the width of the frame and a scroll bar."""
 
 
-class GalleryPopup(QFrame):
+class GalleryPopup(Popup):
     """Opens below a button, and closes with a choice, Escape, or a click elsewhere.
 
     Attributes:
@@ -43,8 +44,7 @@ class GalleryPopup(QFrame):
     chosen = Signal(object)
 
     def __init__(self, examples: Sequence[Example], parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setProperty("role", "card")
+        super().__init__(parent)
         self.setAccessibleName("Examples")
         self.buttons: list[QToolButton] = []
         content = QWidget()
@@ -68,12 +68,7 @@ class GalleryPopup(QFrame):
         self._content.setFixedWidth(inner)
         height = min(self._content.heightForWidth(inner) + 4, scaled(MAX_HEIGHT))
         self.resize(width, height)
-        corner = button.mapToGlobal(QPoint(button.width() - width, button.height()))
-        area = button.screen().availableGeometry()
-        left = min(max(corner.x(), area.left()), area.right() - width)
-        top = min(max(corner.y(), area.top()), area.bottom() - height)
-        self.move(left, top)
-        self.show()
+        self.show_at(button.mapToGlobal(QPoint(button.width() - width, button.height())))
         if self.buttons:
             self.buttons[0].setFocus()
 
@@ -126,7 +121,6 @@ class ExamplesMenu(MenuButton):
             self._state.report(GALLERY_OF_ANOTHER_MODEL)
             return
         popup = GalleryPopup(gallery(), self)
-        popup.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         popup.chosen.connect(self.show_example)
         popup.open_below(self)
 

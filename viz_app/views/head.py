@@ -64,6 +64,7 @@ from augenmerk.viz_app.widgets.layouts import (
     ContentHeightScrollArea,
     Space,
     column_of,
+    keep_room,
     row_of,
     set_visible,
     wrapping_row,
@@ -548,9 +549,7 @@ class PickLine(QWidget):
         self._state, self._explanation = state, explanation
         self.label = ElidingLabel("small", CELLS_HINT, elide=Qt.TextElideMode.ElideMiddle)
         self.clear_button = flat_button("Clear", "Unpin the cell and clear picked tokens (Esc)")
-        policy = self.clear_button.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
-        self.clear_button.setSizePolicy(policy)
+        keep_room(self.clear_button)  # the map must not jump when a cell is pinned
         self.clear_button.clicked.connect(state.selection.clear_marks)
         self.explain_button = flat_button(
             "Explain this weight", "The origin of the pinned weight: query times key, by dimension or by component"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core import __version__
 from augenmerk.viz_app.worker.inference import Failure
@@ -35,6 +35,14 @@ def _show(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.open()
     return box
+
+
+def add_files(menu: QMenu, files: Mapping[Path, str], act: Callable[[Path], object]) -> None:
+    """Adds files to a menu, by their names; `act` gets the chosen one."""
+    for path, name in files.items():
+        action = menu.addAction(name)
+        action.setToolTip(str(path))
+        action.triggered.connect(lambda _=False, path=path: act(path))
 
 
 def ask_what_to_open(

@@ -269,6 +269,13 @@ def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayou
     return row
 
 
+def keep_room(widget: QWidget) -> None:
+    """A hidden widget leaves its room empty, so that others stay in place."""
+    policy = widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    widget.setSizePolicy(policy)
+
+
 def replace_widgets(layout: QLayout, old: Iterable[QWidget], new: Iterable[QWidget]) -> None:
     """Deletes the old widgets of a layout, and adds new ones, which are visible at once."""
     for widget in old:

@@ -37,7 +37,7 @@ from augenmerk.viz_app.state.sentence_text import breakable, changed_pieces, pie
 from augenmerk.viz_app.state.tab_contents import CompareQuestion
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
-from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
+from augenmerk.viz_app.widgets.dialogs import add_files, ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label, styled
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
@@ -333,8 +333,7 @@ class CompareTab(AnalysisTab):
 
     def choose_file(self) -> None:
         """Opens a dialog to choose a checkpoint."""
-        recent = self.preferences.recent_models.paths
-        folder = recent[0].parent if recent else None
+        folder = self.preferences.recent_models.folder
         ask_what_to_open(self, "Choose a checkpoint to compare with", folder, self.use_checkpoint, CHECKPOINT_FILTER)
 
     def use_checkpoint(self, path: Path | None) -> None:
@@ -464,10 +463,7 @@ class CompareTab(AnalysisTab):
         if recent:
             menu.addSeparator()
             menu.addAction("Opened before").setEnabled(False)
-        for path in recent:
-            action = menu.addAction(f"{path.stem}    {path.parent.name}")
-            action.setToolTip(str(path))
-            action.triggered.connect(lambda _=False, chosen=path: self.use_checkpoint(chosen))
+        add_files(menu, {path: f"{path.stem}    {path.parent.name}" for path in recent}, self.use_checkpoint)
 
     def _connect(self) -> None:
         self.compare.clicked.connect(self._on_compare)

@@ -38,7 +38,7 @@ from augenmerk.viz_app.train.run.choices import (
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, keep_room, row_of
 
 _DATA_LABELS = {
     "multi30k": "Multi30k",
@@ -119,15 +119,14 @@ class RunForm(QWidget):
         return self._choices
 
     def set_choices(self, choices: RunChoices) -> None:
-        """Fills in the form."""
+        """Fills in the form, and reports it."""
         self._choices = choices
         self._show_choices()
         self.changed.emit()
 
     def edit_settings(self, text: str, *names: str) -> None:
         """Takes over the typed values of these settings; an empty text restores the preset's values."""
-        self._choices = self._choices.with_settings(text, *names)
-        self._change()
+        self.set_choices(self._choices.with_settings(text, *names))
 
     def restore_all(self) -> None:
         """Resets all settings to the preset."""
@@ -272,13 +271,10 @@ class RunForm(QWidget):
         self._settings.show_rows([feed_forward, *key_settings(run)[NUM_EDITABLE_ROWS:]])
 
     def _change(self, **changes: object) -> None:
-        self._choices = replace(self._choices, **changes)  # type: ignore[arg-type]
-        self._show_choices()
-        self.changed.emit()
+        self.set_choices(replace(self._choices, **changes))  # type: ignore[arg-type]
 
     def _on_preset(self, name: str) -> None:
-        self._choices = self._choices.with_preset(name)
-        self._change()
+        self.set_choices(self._choices.with_preset(name))
 
     def _on_data(self, key: str) -> None:
         if key == "folder":
@@ -443,9 +439,7 @@ class SettingRow(QWidget):
         self.control.setAccessibleDescription(setting.description)
         self.name.setBuddy(self.control)
         self.restore_button = flat_button("", "")
-        policy = self.restore_button.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # it is higher than a field
-        self.restore_button.setSizePolicy(policy)
+        keep_room(self.restore_button)  # it is higher than a field
         self.restore_button.setAccessibleName(f"restore {setting.name}")
         self.restore_button.clicked.connect(lambda: edit("", dotted))
         expected = f"{setting.expected[:1].upper()}{setting.expected[1:]}."

@@ -24,7 +24,7 @@ from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, row_of
+from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, keep_room, row_of
 
 WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
 """At 100%; Qt's value for no limit."""
@@ -62,9 +62,7 @@ class RunPanel(QFrame):
         self._shown_request: TrainingRequest | None = None
         self._title = ElidingLabel("heading", elide=Qt.TextElideMode.ElideMiddle)
         self.switch_button = flat_button("", "")
-        policy = self.switch_button.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # nothing below moves when a run ends
-        self.switch_button.setSizePolicy(policy)
+        keep_room(self.switch_button)  # nothing below moves when a run ends
         self.start_button = QPushButton("Start training")
         self.resume_button = QPushButton("Resume")
         self.extend_button = QPushButton("Train longer")
