@@ -17,12 +17,12 @@ from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.analysis.word.view import WordTab
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
-from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.buttons import choice_buttons, flat_button
 from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
 

@@ -1,13 +1,13 @@
 """The common part of all tabs of the Analysis panel."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QButtonGroup, QProgressBar, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from augenmerk.core.quantities import duration
 from augenmerk.viz_app.preferences import Preferences
@@ -15,7 +15,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, 
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales
 from augenmerk.viz_app.views.live_panel import LivePanel
-from augenmerk.viz_app.widgets.buttons import tab_button
+from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
@@ -26,7 +26,6 @@ ESTIMATE_AFTER_S = 5.0
 WAITING_DELAY_MS = 250
 LOW_TAB = 520
 """Below this height, in pixels, content gets the lines of the explanation."""
-Choice = TypeVar("Choice")
 
 
 @dataclass(frozen=True)
@@ -130,18 +129,6 @@ class AnalysisTab(LivePanel):
 CANCEL_TAB = Command[AnalysisTab]("Cancel this computation", lambda tab: tab.stop(), local_keys=("Esc",))
 
 
-def choice_buttons(
-    parent: QWidget, choices: Mapping[Choice, tuple[str, str]], choose: Callable[[Choice], object]
-) -> dict[Choice, QToolButton]:
-    """A button for each choice, with its text and tool tip. One of them is checked."""
-    group, buttons = QButtonGroup(parent), dict[Choice, QToolButton]()
-    for choice, (text, tip) in choices.items():
-        button = buttons[choice] = tab_button(text, tip)
-        button.clicked.connect(lambda _=False, chosen=choice: choose(chosen))
-        group.addButton(button)
-    return buttons
-
-
 class JobBar(QWidget):
     """A button that starts a computation; while it runs, its progress, the remaining time, and a button to cancel it.
 
@@ -166,9 +153,7 @@ class JobBar(QWidget):
         self.start.clicked.connect(self._on_start)
         self.start.setToolTip(tip)
         self.stop.setToolTip("Stop this computation (Esc)")
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
-        scales(self.bar.setFixedHeight, 6)
+        self.bar = ProgressLine()
         self.text = label("small", wraps=True)  # the panel does not become wider for it
         self._running = QWidget()
         self._timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)

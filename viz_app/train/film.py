@@ -39,7 +39,7 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from augenmerk.viz_app.train.playback import Playback, moment_name, short_name
 from augenmerk.viz_app.train.state import TrainState
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button, tab_button
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, choice_buttons, flat_button
 from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import ElidingLabel, EmptyState, MaxLinesLabel, label
@@ -87,21 +87,19 @@ class PanelTabs(QWidget):
         super().__init__()
         self._own = own
         self.title = label("heading", LOWER_NAMES[own])
-        self.tabs = {lower: tab_button(name) for lower, name in LOWER_NAMES.items()}
-        for lower, tab in self.tabs.items():
-            tab.clicked.connect(lambda _checked=False, lower=lower: self._choose(lower))
+        self.tabs = choice_buttons(self, {lower: (name, "") for lower, name in LOWER_NAMES.items()}, self._choose)
+        self.tabs[own].setChecked(True)
         row_of(self.title, *self.tabs.values(), 1, spacing=2, within=self)
         self.show_tabs(False)
 
     def show_tabs(self, are_shown: bool) -> None:
         """Tabs, or the title alone."""
         self.title.setVisible(not are_shown)
-        for lower, tab in self.tabs.items():
+        for tab in self.tabs.values():
             tab.setVisible(are_shown)
-            tab.setChecked(lower == self._own)
 
     def _choose(self, lower: LowerPanel) -> None:
-        self.tabs[lower].setChecked(lower == self._own)  # the other panel has its own tabs
+        self.tabs[self._own].setChecked(True)  # the other panel has its own tabs
         self.chosen.emit(lower)
 
 

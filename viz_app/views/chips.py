@@ -8,7 +8,7 @@ from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent
@@ -27,7 +27,7 @@ from augenmerk.viz_app.state.marks import key_shares, pointed_word, word_of_quer
 from augenmerk.viz_app.state.sentence_text import new_words, visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled, scales
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, UNDO
-from augenmerk.viz_app.widgets.buttons import flat_button, tab_button
+from augenmerk.viz_app.widgets.buttons import choice_buttons, flat_button
 from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import add_shortcut
 from augenmerk.viz_app.widgets.labels import label
@@ -606,12 +606,8 @@ class ShownMapsSwitch(QWidget):
         super().__init__()
         self._state = state
         self.setAccessibleName("Which maps are shown")
-        self.buttons: dict[ShownMaps, QToolButton] = {}
-        self._group = QButtonGroup(self)
-        for shown in SHOWN_MAPS:
-            button = self.buttons[shown] = tab_button(shown.capitalize())
-            button.clicked.connect(partial(self._choose, shown))
-            self._group.addButton(button)
+        texts: dict[ShownMaps, tuple[str, str]] = {shown: (shown.capitalize(), "") for shown in SHOWN_MAPS}
+        self.buttons = choice_buttons(self, texts, partial(setattr, state.settings, "shown"))
         row_of(*self.buttons.values(), spacing=0, within=self)
         self._key = add_shortcut(self, NEXT_MAPS.on(state), NEXT_MAPS.keys)
         state.result_changed.connect(self.rebuild)
@@ -639,6 +635,3 @@ class ShownMapsSwitch(QWidget):
             button.ensurePolished()  # otherwise its width changes at the first painting
             reason = problem if shown == "difference" else ""
             button.setToolTip(f"{reason or TIPS[shown]}\n{NEXT_MAPS.tip_with_keys()}")
-
-    def _choose(self, shown: ShownMaps, _: bool = True) -> None:
-        self._state.settings.shown = shown

@@ -56,7 +56,7 @@ from augenmerk.viz_app.state.weight_explanation import (
 from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from augenmerk.viz_app.views.cell_menu import CellMenu, PartEditor
 from augenmerk.viz_app.views.commands import SWITCH_HEAD
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button, tab_button
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, choice_buttons, flat_button
 from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
@@ -669,7 +669,7 @@ class QueryKeyCard(QFrame):
         self.table = LabelledMatrix("Products of the components of query and key", COMPONENTS_STYLE)
         self.table.tip_of = self._tip_of
         self.text = label("small", wraps=True)
-        self.view_buttons = {name: tab_button(*texts) for name, texts in VIEWS.items()}
+        self.view_buttons = choice_buttons(self, VIEWS, partial(setattr, self.explanation, "view"))
         self.baseline_menu = ChoiceMenu(
             "The score minus that of the mean, or of another key: the softmax ignores what all keys share",
             {},
@@ -701,9 +701,7 @@ class QueryKeyCard(QFrame):
         for changed in (getattr(explanation.events, name) for name in ("is_open", "view", "baseline", "opened")):
             changed.connect(self.rebuild, max_args=0)
         explanation.request.changed.connect(self.rebuild)
-        for name, button in self.view_buttons.items():
-            button.clicked.connect(partial(self._set, "view", name))
-        self.baseline_menu.chosen.connect(lambda name: self._set("baseline", int(name) if name.isdecimal() else name))
+        self.baseline_menu.chosen.connect(self._choose_baseline)
         for clicked in (self.table.clicked, self.table.label_clicked):
             clicked.connect(self._open_groups)
 
@@ -728,8 +726,7 @@ class QueryKeyCard(QFrame):
             self.text.setText(view.sentence)
         if self._components is not None:
             self._show_components(self._components)
-        for name, button in self.view_buttons.items():
-            button.setChecked(name == explanation.view)
+        self.view_buttons[explanation.view].setChecked(True)
         self.bars.setVisible(isinstance(view, QueryKeyView))
         for widget in (self.table, self.baseline_menu):
             widget.setVisible(self._components is not None)
@@ -752,7 +749,10 @@ class QueryKeyCard(QFrame):
             return
         if str(pair.key) in self._components.baselines:
             action = menu.addAction("Subtract this score from the pinned one")
-            action.triggered.connect(partial(self._set, "baseline", pair.key))
+            action.triggered.connect(lambda: self._choose_baseline(str(pair.key)))
+
+    def _choose_baseline(self, name: str) -> None:
+        self.explanation.baseline = int(name) if name.isdecimal() else "none" if name == "none" else "mean"
 
     def _open_groups(self, cell: MatrixCell) -> None:
         """Opens the groups of a cell, or of a label; closes those that are open."""
@@ -767,10 +767,6 @@ class QueryKeyCard(QFrame):
 
     def _tip_of(self, cell: MatrixCell) -> str:
         return self._components.tip(cell.row, cell.column) if self._components is not None else ""
-
-    def _set(self, name: str, value: object, _checked: bool = False) -> None:
-        setattr(self.explanation, name, value)
-        self.rebuild()  # a checkable button toggles even if nothing changes
 
     def stand_over(self, area: QRect, pinned_y: float | None) -> None:
         """Moves over the half of the map without the pinned cell."""

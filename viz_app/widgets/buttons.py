@@ -1,12 +1,14 @@
 """Buttons that open a menu: of commands, or of entries to choose from."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TypeVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCursor, QKeyEvent
-from PySide6.QtWidgets import QMenu, QToolButton
+from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QWidget
 
+Choice = TypeVar("Choice")
 ARROW_KEYS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
@@ -127,3 +129,15 @@ def tab_button(text: str, tip: str = "") -> QToolButton:
     button.setCheckable(True)
     button.setProperty("role", "subtab")
     return button
+
+
+def choice_buttons(
+    parent: QWidget, choices: Mapping[Choice, tuple[str, str]], choose: Callable[[Choice], object]
+) -> dict[Choice, QToolButton]:
+    """A button for each choice, with its text and tool tip. One of them is checked."""
+    group, buttons = QButtonGroup(parent), dict[Choice, QToolButton]()
+    for choice, (text, tip) in choices.items():
+        button = buttons[choice] = tab_button(text, tip)
+        button.clicked.connect(lambda _=False, chosen=choice: choose(chosen))
+        group.addButton(button)
+    return buttons

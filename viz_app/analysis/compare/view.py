@@ -29,14 +29,14 @@ from augenmerk.viz_app.analysis.compare.state import (
     Comparison,
     SecondModel,
 )
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import breakable, changed_pieces, pieces_of, source_as_read
 from augenmerk.viz_app.state.tab_contents import CompareQuestion
 from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
+from augenmerk.viz_app.widgets.buttons import MenuButton, choice_buttons, flat_button
 from augenmerk.viz_app.widgets.dialogs import add_files, ask_what_to_open
 from augenmerk.viz_app.widgets.labels import label, styled
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible

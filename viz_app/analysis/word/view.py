@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from augenmerk.core.analysis.parts import WordParts
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, choice_buttons
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.analysis.word.state import WordState
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
@@ -19,7 +19,7 @@ from augenmerk.viz_app.views import lens_table, word_parts
 from augenmerk.viz_app.views.lens_table import LensTable, decided_text
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.views.word_parts import PartBars, lead_text
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, choice_buttons
 from augenmerk.viz_app.widgets.labels import label, styled
 from augenmerk.viz_app.widgets.layouts import (
     VerticalScrollArea,
