@@ -11,6 +11,11 @@ def number(value: float, decimals: int = 2, *, signed: bool = False) -> str:
     return f"{value:{'+' if signed else ''}.{decimals}f}".replace("-", "−")
 
 
+def counted(count: int, noun: str) -> str:
+    """A count and its noun: "1 epoch", "1,200 epochs"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def duration(seconds: float, *, exact: bool = False) -> str:
     """A duration such as "41 s", "3 min 05 s" or "2 h 07 min"; a dash for unknown ones (NaN, infinite).
 
@@ -44,7 +49,7 @@ def about(seconds: float) -> str:
         return "a few seconds"
     _, unit, size, multiple = next(each for each in reversed(_ROUNDED) if seconds >= each[0])
     rounded = multiple * max(1, round(seconds / size / multiple))
-    return f"about {rounded} {unit}{'' if rounded == 1 else 's'}"
+    return f"about {counted(rounded, unit)}"
 
 
 def percent(share: float, decimals: int = 0) -> str:

@@ -27,6 +27,7 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QPushButton
 
 from augenmerk.core import __version__
+from augenmerk.core.quantities import counted
 from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
@@ -328,4 +329,4 @@ def summary_of(reports: Sequence[CrashReport]) -> str:
     else:
         text = f"An unexpected error occurred on {when}. A report was saved on this computer."
     others = len(reports) - 1
-    return text + (f" {others} earlier report{'' if others == 1 else 's'} too." if others else "")
+    return text + (f" {counted(others, 'earlier report')} too." if others else "")

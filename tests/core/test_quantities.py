@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.quantities import about, duration, percent, percent_in_words
+from augenmerk.core.quantities import about, counted, duration, percent, percent_in_words
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,10 @@ from augenmerk.core.quantities import about, duration, percent, percent_in_words
 )
 def test_duration_is_said_as_people_say_it(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_a_count_has_the_form_of_its_noun() -> None:
+    assert [counted(count, "epoch") for count in (0, 1, 2, 1200)] == ["0 epochs", "1 epoch", "2 epochs", "1,200 epochs"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.plain_text import name_of
+from augenmerk.core.quantities import counted
 from augenmerk.core.resources import is_bundled_model
 
 
@@ -56,17 +57,12 @@ class ModelInfo:
         """Name, layers and heads in one line."""
         model = self.run.model
         layers = f"{model.num_encoder_layers} + {model.num_decoder_layers} layers"
-        heads = heads_in_words(model.num_heads)
+        heads = counted(model.num_heads, "head")
         if model.decoder_heads != model.num_heads:
-            heads = f"{model.num_heads} + {heads_in_words(model.decoder_heads)}"
+            heads = f"{model.num_heads} + {counted(model.decoder_heads, 'head')}"
         return f"{self.title} · {layers} · {heads}"
 
     @property
     def device_summary(self) -> str:
         """The device in one line: "CPU", "cuda:0: NVIDIA H200"."""
         return "CPU" if self.device.name == "cpu" else f"{self.device.name}: {self.device.reason}"
-
-
-def heads_in_words(num_heads: int) -> str:
-    """The number of heads of a layer in words: "1 head", "8 heads"."""
-    return f"{num_heads} {'head' if num_heads == 1 else 'heads'}"

@@ -9,6 +9,7 @@ from psygnal import Signal
 
 from augenmerk.core.checkpoint.history import EpochRecord, read_history
 from augenmerk.core.errors import CheckpointError, TrainingError
+from augenmerk.core.quantities import counted
 from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS, RunSummary, is_run, summarize, with_best
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.train.curves import RunCurves
@@ -51,8 +52,7 @@ class RunOnDisk:
     def summary(self) -> str:
         """Epochs, best loss and date."""
         best = self.curves.best
-        epochs = self.num_epochs
-        text = f"{epochs} epoch{'' if epochs == 1 else 's'}"
+        text = counted(self.num_epochs, "epoch")
         if best is not None:
             text += f" · best validation loss {best.validation_loss:.3f} (epoch {best.epoch})"
         if self.files.can_resume:

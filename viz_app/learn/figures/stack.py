@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, size_rows, total
-from augenmerk.viz_app.state.model_info import ModelInfo, heads_in_words
+from augenmerk.core.quantities import counted
+from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
@@ -61,7 +62,7 @@ def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...
         attentions = (("decoder self-attention", "masked self-attention"), ("cross-attention", "cross-attention"))
         embedding, positions = "target embedding", "target positions"
         feed_forward, norms = "decoder feed-forward", "decoder norms"
-    sublayers = [(module, f"{name} · {heads_in_words(heads)}") for module, name in attentions]
+    sublayers = [(module, f"{name} · {counted(heads, 'head')}") for module, name in attentions]
     sublayers.append((feed_forward, f"feed-forward · {inner_width:,}"))
     boxes = [Box(embedding, f"embedding · {num_tokens:,} tokens"), Box(positions, f"positions · {config.positions}")]
     for module, text in sublayers:

@@ -9,12 +9,11 @@ from typing import Any, Literal
 from augenmerk.core.config import PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
 from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError
-from augenmerk.core.quantities import about
+from augenmerk.core.quantities import about, counted
 from augenmerk.core.text.languages import language_code
 from augenmerk.core.training.duration import Speed, steps_per_epoch, work_of
 from augenmerk.core.training.folder import default_runs_folder
 from augenmerk.core.training.schedules import describe_schedule, warmup_optimizer_steps
-from augenmerk.viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
@@ -182,7 +181,7 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     else:
         vocabulary = f"words seen {data.min_frequency}× or more"
     return [
-        ("layers", f"{model.num_encoder_layers} + {model.num_decoder_layers} · {heads_in_words(model.num_heads)}"),
+        ("layers", f"{model.num_encoder_layers} + {model.num_decoder_layers} · {counted(model.num_heads, 'head')}"),
         ("width", f"{model.width} · feed-forward {model.feed_forward_width:,}"),
         ("norm", f"{model.norm_position}-norm · {model.positions} positions"),
         ("vocabulary", vocabulary),
@@ -228,7 +227,7 @@ def run_summary_rows(run: RunConfig, source: str | Path, probe: str | None) -> l
         ("epochs", f"{training.num_epochs:,}"),
     ]
     if training.patience is not None:
-        rows.append(("patience", f"{training.patience} epoch{'' if training.patience == 1 else 's'}"))
+        rows.append(("patience", counted(training.patience, "epoch")))
     rows.append(("seed", str(training.seed)))
     if probe:
         rows.append(("film sentence", probe))

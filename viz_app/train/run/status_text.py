@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from augenmerk.core.quantities import duration
+from augenmerk.core.quantities import counted, duration
 from augenmerk.core.training.events import StopRequest
 from augenmerk.viz_app.train.run.choices import with_tilde
 from augenmerk.viz_app.train.state import Run, Status
@@ -106,8 +106,7 @@ def patience_used(run: Run) -> tuple[str, float]:
     if patience is None:
         return "", 0.0
     stale = min(run.curves.num_stale_validations, patience)
-    noun = "epoch" if patience == 1 else "epochs"
-    return f"patience: {stale} of {patience} {noun} without a better loss", stale / patience
+    return f"patience: {stale} of {counted(patience, 'epoch')} without a better loss", stale / patience
 
 
 def status_line(run: Run) -> str:
