@@ -228,12 +228,18 @@ def reset(editor: ExperimentEditor) -> Edit:
     return Edit(editor.push(editor.experiment.baseline))
 
 
+def switches_on(experiment: Experiment, *parts: Head | Network) -> bool:
+    """Whether `toggle` takes back that these heads and feed-forward networks are off or scaled: all of them are."""
+    return {each.part for each in experiment.scalings}.issuperset(parts)
+
+
 def toggle(*parts: Head | Network) -> Intent:
-    """Switches heads and feed-forward networks off; if all of them are off or scaled already, on again."""
+    """Switches heads and feed-forward networks off, or on again: see `switches_on`."""
 
     def edit(editor: ExperimentEditor) -> Edit:
-        scaled = [each for each in editor.experiment.scalings if each.part in parts]
-        return (remove(*scaled) if len(scaled) == len(parts) else intervene(*map(scaling, parts)))(editor)
+        if switches_on(editor.experiment, *parts):
+            return remove(*(each for each in editor.experiment.scalings if each.part in parts))(editor)
+        return intervene(*map(scaling, parts))(editor)
 
     return edit
 

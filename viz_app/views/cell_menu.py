@@ -12,7 +12,7 @@ from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE, AttentionRow
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import intervene, remove, scale, temper, toggle
+from augenmerk.viz_app.state.experiment_editor import intervene, remove, scale, switches_on, temper, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState, partner, query_tokens
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import scaled, scales
@@ -53,8 +53,7 @@ class CellMenu(QMenu):
             self.addAction(name).triggered.connect(partial(self._edit, query))
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head
-            name = "Switch this head on" if head in state.experiment.heads_off else "Switch this head off"
-            self.addAction(name).triggered.connect(lambda: state.submit(toggle(head)))
+            add_switch(self, state, "this head", head)
             self.addAction("Set scale and temperature…").triggered.connect(
                 lambda: PartEditor(state, head, self.parentWidget()).open_at(place)
             )
@@ -93,21 +92,21 @@ class PartsMenu(QMenu):
     ) -> None:
         super().__init__(parent)
         for group in groups:
-            self._add_switch(state, group.title, *(head for head in state.maps.all_heads if head in group))
+            add_switch(self, state, group.title, *(head for head in state.maps.all_heads if head in group))
         for group in groups:
             if group.layer is not None:
                 network = Network(group.side, group.layer)
                 self.addSeparator()
-                self._add_switch(state, f"the {network}", network)
+                add_switch(self, state, f"the {network}", network)
                 self.addAction(f"Scale the {network}…").triggered.connect(
                     lambda _=False, network=network: PartEditor(state, network, self.parentWidget()).open_at(place)
                 )
 
-    def _add_switch(self, state: ExperimentState, name: str, *parts: Head | Network) -> None:
-        scaled = {each.part for each in state.experiment.scalings}
-        is_off = scaled.issuperset(parts)
-        action = self.addAction(f"Switch {name} {'on' if is_off else 'off'}")
-        action.triggered.connect(lambda: state.submit(toggle(*parts)))
+
+def add_switch(menu: QMenu, state: ExperimentState, name: str, *parts: Head | Network) -> None:
+    """Adds an entry that switches heads and networks off or on. Gives them this name."""
+    action = menu.addAction(f"Switch {name} {'on' if switches_on(state.experiment, *parts) else 'off'}")
+    action.triggered.connect(lambda: state.submit(toggle(*parts)))
 
 
 WIDTH, MAX_HEIGHT = 300, 340

@@ -40,7 +40,7 @@ from augenmerk.viz_app.heatmap.heatmap import Heatmap, least_height
 from augenmerk.viz_app.heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_editor import toggle
+from augenmerk.viz_app.state.experiment_editor import switches_on, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words, role_name
 from augenmerk.viz_app.state.map_view import Pair
@@ -247,14 +247,13 @@ class HeadPanel(QFrame):
     def _name_head(self) -> None:
         state, is_one_head = self._state, self._state.settings.scope == "head"
         head, shown = state.selection.head, state.maps.shown
-        is_off = head in state.experiment.heads_off
         parts = map_text.titles(state)
         forms = forms_of_title(" · ".join(parts), head.kind)
         is_changed = state.result is not None and state.result.is_changed
         if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
             forms = *forms_of_title(" · ".join((*parts, shown)), head.kind), *forms[2:]
         self._forms = forms
-        self.switch_button.setText(SWITCH_TEXTS[is_off])
+        self.switch_button.setText(SWITCH_TEXTS[switches_on(state.experiment, head)])
         self.switch_button.setVisible(is_one_head)
         has_role = state.result is not None and is_one_head and state.roles.sample is not None
         self.role.setText(role_name(state.roles, head) if has_role else "")

@@ -21,6 +21,7 @@ from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.number_table import NumberTable, Value
 from augenmerk.viz_app.state.sentence_text import visible
+from augenmerk.viz_app.views.cell_menu import add_switch
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
@@ -114,9 +115,8 @@ class PartBars(BarList):
         part = self.lines[index].subject
         if not isinstance(part, Head | Network):
             return None
-        menu, is_off = QMenu(self), part in self._off
-        name = f"Switch {part.short_name} {'on' if is_off else 'off'}"
-        menu.addAction(name).triggered.connect(lambda: self._state.submit(toggle(part)))
+        menu = QMenu(self)
+        add_switch(menu, self._state, part.short_name, part)
         return menu
 
     def walk(self, by: int) -> None:

@@ -16,7 +16,7 @@ from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Trans
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
 from augenmerk.viz_app.presentation import caption
-from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
+from augenmerk.viz_app.state.experiment_editor import intervene, scale, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, Pair
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
@@ -344,6 +344,14 @@ def _choose(panel: HeadPanel, text: str) -> None:
     (action,) = [each for each in panel.cell_menu.actions() if each.text() == text]
     action.trigger()
     panel.cell_menu.close()
+
+
+def test_a_scaled_head_is_switched_on_and_says_so(panel: HeadPanel, state: ExperimentState) -> None:
+    state.submit(scale(Head("cross", 0, 0), 0.5))
+    assert panel.switch_button.text() == "Switch on"
+    _open_menu(panel, Pair(2, 3))
+    _choose(panel, "Switch this head on")
+    assert not state.experiment.interventions
 
 
 def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, state: ExperimentState) -> None:
