@@ -253,7 +253,7 @@ class PageHost:
 
         window = self._window
         page = self.train = TrainPage(window.preferences.settings, self.stack)
-        page.model_ready.connect(window.try_model)
+        page.run_actions.model_ready.connect(window.try_model)
         page.status_changed.connect(window.top_bar.show_status)
         page.offer_export(window.export_menu)
         self.stack.addWidget(page)

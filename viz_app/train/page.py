@@ -54,11 +54,9 @@ class TrainPage(QWidget):
         all_settings: every setting of the form; None until it is first shown.
 
     Signals:
-        model_ready(Path, str): open the best checkpoint so far on the Translate page, with this sentence if not empty.
         status_changed(str): the training status for the window's top bar; empty for none.
     """
 
-    model_ready = Signal(Path, str)
     status_changed = Signal(str)
 
     def __init__(self, settings: QSettings, parent: QWidget | None = None, *, body: TrainingBody | None = None) -> None:
@@ -238,7 +236,6 @@ class TrainPage(QWidget):
         self.form.settings_button.toggled.connect(self._show_right)
         self.panel.switched.connect(self._show_right)
         self.panel.switched.connect(lambda: self.notice_bar.show_failure(not self.panel.shows_form))
-        self.run_actions.model_ready.connect(self.model_ready)
         self.controller.ended.connect(self.form.refresh_folder)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -283,7 +280,7 @@ class RunActions(QObject):
         self._page = parent
         panel.start_button.clicked.connect(self.start)
         panel.resume_button.clicked.connect(self.resume)
-        panel.extend_requested.connect(self.extend)
+        panel.extend_button.clicked.connect(self.extend)
         panel.stop_button.clicked.connect(lambda: controller.stop("keep"))
         panel.pause_button.clicked.connect(lambda: controller.stop("pause"))
         panel.discard_button.clicked.connect(self._ask_to_discard)
@@ -314,14 +311,14 @@ class RunActions(QObject):
         self._panel.show_message("")
         self._controller.resume(self._panel.device)
 
-    def extend(self, num_epochs: str) -> None:
+    def extend(self) -> None:
         """Continues the finished run on the page to more epochs, as typed, or shows why it cannot be."""
         request = self._state.run.request
         if request is None:
             return
         done = request.run.training.num_epochs
         try:
-            number = whole_number("epochs", num_epochs, at_least=done + 1)
+            number = whole_number("epochs", self._panel.epochs_edit.text(), at_least=done + 1)
         except AugenmerkError as error:
             self._panel.show_message(str(error))
             return

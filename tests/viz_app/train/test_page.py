@@ -160,7 +160,7 @@ def test_model_can_be_tried_while_training_goes_on(make_page: MakePage, qtbot: Q
     assert not page.notice_bar.try_button.isVisible()
     script.allow(2)
     wait_for_step(qtbot, page, 6)
-    with qtbot.waitSignal(page.model_ready) as ready:
+    with qtbot.waitSignal(page.run_actions.model_ready) as ready:
         click(qtbot, page.notice_bar.try_button)
     assert ready.args == [script.requests[0].folder / "best.safetensors", page.state.playback.probe]
     assert page.is_running()

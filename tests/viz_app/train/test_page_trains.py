@@ -60,7 +60,7 @@ def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: 
 
     click(qtbot, page.panel.resume_button)
     qtbot.waitUntil(page.notice_bar.try_button.isVisible, timeout=TIMEOUT_MS)
-    with qtbot.waitSignal(page.model_ready) as ready:
+    with qtbot.waitSignal(page.run_actions.model_ready) as ready:
         click(qtbot, page.notice_bar.try_button)
     assert ready.args[0].is_file()
     wait_for_end(qtbot, page)

@@ -44,11 +44,9 @@ class RunPanel(QFrame):
         open_menu: runs on the disk.
 
     Signals:
-        extend_requested(str): continue a finished run to the number of epochs typed.
         switched(): the form was shown in place of the run, or the run in place of the form.
     """
 
-    extend_requested = Signal(str)
     switched = Signal()
 
     def __init__(self, state: TrainState, form: RunForm, parent: QWidget | None = None) -> None:
@@ -88,7 +86,6 @@ class RunPanel(QFrame):
         self._lay_out()
         self.set_devices(DEFAULT_DEVICES)
         self.switch_button.clicked.connect(self._on_switch)
-        self.extend_button.clicked.connect(lambda: self.extend_requested.emit(self.epochs_edit.text()))
         self.epochs_edit.returnPressed.connect(self.extend_button.click)
         self.device_menu.chosen.connect(self.device_menu.show_choice)
         state.run_changed.connect(self._show_run)
