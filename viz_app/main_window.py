@@ -873,7 +873,10 @@ WINDOW_COMMANDS = (
     ),
     (
         Command[MainWindow](
-            "What is this? Then click on anything", lambda window: window.explainer.begin(), keys=("F1",), group="Help"
+            "What is this? Click on anything",
+            lambda window: window.explainer.begin(),
+            keys=("F1",),
+            group="Help",
         ),
         Command[MainWindow]("Quick tour", MainWindow.offer_quick_tour, group="Help"),
         Command[MainWindow]("Keyboard shortcuts", MainWindow.show_keys, keys=("?",), group="Help"),

@@ -308,9 +308,9 @@ ROLES: dict[Role, str] = {
     "self": f"gives at least {percent(POSITION_SHARE)} of its weight to the token it reads",
     "end-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <eos>",
     "start-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <sos>",
-    "aligner": "points sharply at one source word after another, right or wrong: its largest weight is at least "
-    f"{percent(ALIGNER_CONFIDENCE)} on average, and it reaches at least {percent(ALIGNER_COVERAGE)} of the words it "
-    "could",
+    "aligner": "points sharply at one source word after another, right or wrong: the largest weight of a row is "
+    f"at least {percent(ALIGNER_CONFIDENCE)} on average, and these weights fall on at least "
+    f"{percent(ALIGNER_COVERAGE)} of the words that they could",
     "broad": "spreads its weight over many tokens, at least as widely as equal weights on "
     f"{round(20**BROAD_RELATIVE_ENTROPY)} of 20 tokens",
     "mixed": "none of the others",

@@ -24,7 +24,7 @@ from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of
 
 GALLERY_ENTRY = "What attention shows: a gallery…"
-MORE_SENTENCES = "More sentences, without a note"
+MORE_SENTENCES = "More sentences, without notes"
 GALLERY_OF_ANOTHER_MODEL = "The gallery describes the bundled model. Open it to use the gallery."
 EXAMPLES_LANGUAGE = "German"
 WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16

@@ -145,7 +145,7 @@ class HeadPanel(QFrame):
     def _make_header(self) -> None:
         state, settings = self._state, self._state.settings
         self.switch_button = flat_button(
-            SWITCH_TEXTS[False], SWITCH_HEAD.tip_with_keys("See what the translation becomes without this head")
+            SWITCH_TEXTS[False], SWITCH_HEAD.tip_with_keys("See the translation without this head")
         )
         self.switch_button.clicked.connect(lambda: state.submit(toggle(state.selection.head)))
         names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}
@@ -404,10 +404,10 @@ TOKEN_ACTIONS = {
 }
 """The entries of the menu, by their settings or ways to name rows."""
 TOKEN_TIPS = {
-    "read": "A row is named by the word that goes in: where does the model look after reading it, to choose the next?",
-    "predicted": "A row is named by the word that comes out: where did the model look while it chose this word?",
-    "hides_wrapping": "Hide the start and end tokens; the rest of a row is scaled up to its sum",
-    "hides_punctuation": "Hide punctuation; the rest of a row is scaled up to its sum",
+    "read": "A row is named after the word that goes in: where does the model look to choose the word after it?",
+    "predicted": "A row is named after the word that comes out: where did the model look while it chose this word?",
+    "hides_wrapping": "Hide the start and end tokens; the remaining weights of a row are scaled up to the same sum",
+    "hides_punctuation": "Hide punctuation; the remaining weights of a row are scaled up to the same sum",
     "merges_words": map_text.MERGING_TIP,
 }
 ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
@@ -526,7 +526,7 @@ LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several
 Click words at the left to sum their lines
 Click words at the left
 Click words"""
-CELLS_HINT = """Click cells to pin them, row labels to sum their rows (Ctrl, Shift: several)
+CELLS_HINT = """Click a cell to pin it, row labels to sum their rows (Ctrl, Shift: several)
 Click a cell to pin it, row labels to sum rows
 Click a cell or a row label
 Click a cell"""

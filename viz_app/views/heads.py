@@ -18,9 +18,9 @@ from augenmerk.viz_app.widgets.labels import ElidingLabel, label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
 
 SCALES = {
-    "shared": ("shared", "Shared: the last colour is weight 1 everywhere (of norms: the largest of the kind)"),
-    "layer": ("per layer", "Per layer: the last colour is the largest weight in the layer"),
-    "own": ("each its own", "Each head: the last colour is its largest weight"),
+    "shared": ("shared", "Shared: the last colour stands for weight 1 everywhere (for norms: the largest of a kind)"),
+    "layer": ("per layer", "Per layer: the last colour stands for the largest weight in the layer"),
+    "own": ("each its own", "Each head: the last colour stands for its largest weight"),
 }
 ANY_ROLE = "any"
 KEYS = """← → heads   ↑ ↓ layers   O on/off   (while typing: Esc first, or hold Alt)

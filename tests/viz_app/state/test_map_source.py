@@ -3,6 +3,7 @@
 import gc
 import sys
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from augenmerk.viz_app.state.head_roles import clarity, clearest_head, role_in_s
 from augenmerk.viz_app.state.map_source import top_value, top_values
 from augenmerk.viz_app.state.map_text import Part, explain
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.state.map_view_settings import SCALES, Scale
+from augenmerk.viz_app.state.map_view_settings import Scale
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.synthetic import FakeTranslator, make_translation, measure_by_halves
 
@@ -319,7 +320,7 @@ def test_arrows_follow_the_order_in_which_heads_stand() -> None:
     assert state.roles.neighbour("right") == second
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", get_args(Scale))
 @pytest.mark.parametrize("kind", MAP_KINDS)
 @pytest.mark.parametrize("shown", ["changed", "difference"])
 def test_top_values_of_a_kind_are_those_of_its_heads(kind, shown, scale: Scale) -> None:

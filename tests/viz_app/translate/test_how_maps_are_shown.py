@@ -185,7 +185,7 @@ def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: 
     qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
     assert grid.grab().toImage() == before
     assert field.extraSelections() == []
-    assert page.head.pick_line.label.text().startswith("Click cells to pin them")
+    assert page.head.pick_line.label.text().startswith("Click a cell to pin it")
 
 
 @pytest.mark.heavy

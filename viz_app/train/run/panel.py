@@ -71,7 +71,7 @@ class RunPanel(QFrame):
         self.pause_button.setToolTip("Saves after the current batch and stops. Continue resumes exactly from there.")
         self.discard_button = QPushButton("Discard…")
         self.discard_button.setToolTip("Ends the run and deletes its files, after asking for confirmation.")
-        self.open_menu = RunMenu("Open run… ▾", "Shows the curves and the film of a run on the disk.")
+        self.open_menu = RunMenu("Open run… ▾", "Shows the curves and the film of a saved run.")
         for button in (self.start_button, self.resume_button, self.extend_button):
             set_role(button, "primary")
         self.epochs_edit = number_edit("epochs of this run")
