@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from augenmerk.core.config import PRESETS, RunConfig
 from augenmerk.core.config.run_config import dotted_settings
@@ -103,7 +103,7 @@ def save_source(settings: "QSettings", folder: Path, source: str | Path) -> None
 def load_source(settings: "QSettings", folder: Path) -> str | Path | None:
     """The data source of the run in `folder`; None if it is not known."""
     source = _load_texts(settings, "sources").get(str(folder))
-    return source if source in ("multi30k", "copy", None) else Path(source)
+    return _source_of(source) if source is not None else None
 
 
 def save_speeds(settings: "QSettings", machine: str, speeds: Mapping[str, Speed]) -> None:
@@ -114,36 +114,40 @@ def save_speeds(settings: "QSettings", machine: str, speeds: Mapping[str, Speed]
 
 def load_speeds(settings: "QSettings", machine: str) -> dict[str, Speed]:
     """The speeds measured on this machine, by name of the device; none if there are none."""
+    values = _load(settings, "speeds")
+    if values.get("machine") != machine:
+        return {}
     try:
-        values = json.loads(str(settings.value(_PREFIX + "speeds", "") or "{}"))
-        if values.get("machine") != machine:
-            return {}
         return {name: Speed(float(layer), float(flop)) for name, (layer, flop) in values["speeds"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def _load_texts(settings: "QSettings", key: str) -> dict[str, str]:
-    """Texts by name, saved as JSON; none if they are damaged."""
+def _load(settings: "QSettings", key: str) -> dict[str, Any]:
+    """Values by name, saved as JSON; none if they are damaged."""
     try:
         values = json.loads(str(settings.value(_PREFIX + key, "") or "{}"))
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(values, dict):
-        return {}
-    return {name: text for name, text in values.items() if isinstance(text, str) and text}
+    return values if isinstance(values, dict) else {}
+
+
+def _load_texts(settings: "QSettings", key: str) -> dict[str, str]:
+    return {name: text for name, text in _load(settings, key).items() if isinstance(text, str) and text}
+
+
+def _source_of(text: str) -> str | Path:
+    return text if text in ("multi30k", "copy") else Path(text)
 
 
 def load_unfinished(settings: "QSettings") -> UnfinishedRun | None:
     """The run that can be resumed; None if there is none, or its checkpoint is missing."""
-    text = str(settings.value(_PREFIX + "unfinished", "") or "")
+    values = _load(settings, "unfinished")
     try:
-        values = cast(dict[str, Any], json.loads(text)) if text else {}
         last, best = Path(values["last_checkpoint"]), values["best_checkpoint"]
-        source = values["source"]
         request = TrainingRequest(
             run=RunConfig.from_dict(values["run"]),
-            source=source if source in ("multi30k", "copy") else Path(source),
+            source=_source_of(values["source"]),
             folder=Path(values["folder"]),
             device=str(values["device"]),
             changes=dict(values.get("changes", {})),
