@@ -107,6 +107,7 @@ class Presentation(QWidget):
         self._focus_before: QWidget | None = None
         self._window_before = Qt.WindowState.WindowNoState
         self._splitters: list[tuple[QSplitter, QByteArray]] = []
+        self._follows = False
         self.step_scene: Callable[[int], bool] = lambda by: False
         self.scene_words: Callable[[], tuple[str, ...] | None] = lambda: None
         self.scene, self.source, self.target, self.value, self.caption, self.hint = (QLabel() for _ in range(6))
@@ -124,6 +125,12 @@ class Presentation(QWidget):
         self.setAutoFillBackground(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         pages.addWidget(self)
+
+    def _follow(self) -> None:
+        """Shows changes, from the first presentation on."""
+        if self._follows:
+            return
+        self._follows, state = True, self._state
         for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measuring.changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
@@ -168,6 +175,7 @@ class Presentation(QWidget):
         self._page_before = self._focus_before = None
 
     def _begin(self) -> None:
+        self._follow()
         window = self._window
         self._page_before, self._focus_before = self._pages.currentWidget(), window.focusWidget()
         assert self._page_before is not None

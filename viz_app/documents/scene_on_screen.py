@@ -20,11 +20,12 @@ class SceneOnScreen:
         self.answers: Answers | None = None
         selected = state.selection.events
         for changed in (
-            *(lesson.changed, state.model_changed, state.experiment_changed, state.result_changed),
+            *(state.model_changed, state.experiment_changed, state.result_changed),
             *(state.request.changed, state.settings.events, state.tabs.events),
             *(selected.head, selected.pinned, selected.pointer),
         ):
-            changed.connect(self._compare, max_args=0)
+            changed.connect(self._compare_again, max_args=0)
+        lesson.changed.connect(self._compare, max_args=0)
         for changed in (lesson.changed, state.model_changed):
             changed.connect(self._name_model, max_args=0)
         for changed in (state.result_changed, state.request.changed):
@@ -41,6 +42,11 @@ class SceneOnScreen:
         """The scene is on the screen, or was refused."""
         if self._is_awaited and self._state.intents.view_next is None and not self._state.request.is_running:
             self.wait(False)
+
+    def _compare_again(self) -> None:
+        """The screen has changed, which matters only with a scene."""
+        if self._lesson.scene is not None:
+            self._compare()
 
     def _compare(self) -> None:
         """Shows whether the screen differs from the scene. A pending request changes nothing yet."""

@@ -18,7 +18,6 @@ from augenmerk.viz_app.state.map_view import Band, MapView
 from augenmerk.viz_app.state.marks import lit_keys, lit_queries
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 
 HEADER = 24
 MIN_LINE, MAX_LINE = 16.0, 34.0
@@ -29,7 +28,6 @@ NUM_SHADES = 12
 MIN_WIDTH, MAX_WIDTH = 0.7, 5.0
 FAINT = 0.12
 NATURAL_WIDTH, NATURAL_LINE = 640, 22
-LEAST_HEIGHT = 120
 
 
 @dataclass
@@ -263,11 +261,3 @@ class LinesView(LargeMap):
         """Lines and labels."""
         if self._painter is not None:
             self._painter.paint(QPainter(self))
-
-
-class LinesArea(VerticalScrollArea):
-    """Scrolls the lines where there are more tokens than fit."""
-
-    def minimumSizeHint(self) -> QSize:
-        """Small enough for small screens."""
-        return QSize(320, LEAST_HEIGHT)

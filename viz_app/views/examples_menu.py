@@ -109,7 +109,6 @@ class ExamplesMenu(MenuButton):
         self.requested_text = ""
         self._offer(example_sentences())
         state.model_changed.connect(self._on_model)
-        state.result_changed.connect(self._point_at_example)
 
     def open_gallery(self) -> None:
         """Offers the examples by topic; the chosen one is translated, and its head and cell are shown.
@@ -127,6 +126,8 @@ class ExamplesMenu(MenuButton):
     def show_example(self, example: Example) -> None:
         """Translates an example; its head is chosen, its cell pinned once it is known."""
         self._field.show_text(example.text)
+        if self._shown is None:
+            self._state.result_changed.connect(self._point_at_example)
         self._shown = example
         self._state.submit(show_experiment(example.experiment))
 
@@ -136,6 +137,7 @@ class ExamplesMenu(MenuButton):
         if example is None or translation is None or translation.experiment != example.experiment:
             return
         self._shown = None
+        self._state.result_changed.disconnect(self._point_at_example)
         self.explained.emit("" if example.is_failure else example.see)
         self._state.report(example.see)
         self._state.intents.choose_head(example.head)

@@ -38,7 +38,7 @@ from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.heatmap.heatmap import Heatmap, least_height
 from augenmerk.viz_app.heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.heatmap.lines_view import LinesArea, LinesView
+from augenmerk.viz_app.heatmap.lines_view import LinesView
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import switches_on, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -63,6 +63,7 @@ from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, la
 from augenmerk.viz_app.widgets.layouts import (
     ContentHeightScrollArea,
     Space,
+    VerticalScrollArea,
     column_of,
     keep_room,
     row_of,
@@ -122,7 +123,9 @@ class HeadPanel(QFrame):
         self.lines = LinesView(state)
         self.map = QStackedWidget()
         self.map.addWidget(self.heatmap)
-        self.map.addWidget(LinesArea(self.lines))
+        lines_area = VerticalScrollArea(self.lines)  # more tokens than fit
+        lines_area.setMinimumSize(320, 120)
+        self.map.addWidget(lines_area)
         self.query_key = QueryKeyCard(state, controller, self)
         self.pick_line = PickLine(state, self.query_key.explanation)
         self.controls = TokenControls(state)
