@@ -24,7 +24,7 @@ from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.commands import BoundCommand, add_shortcut
-from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, label
+from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, label, show_text
 from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
 
 MAX_LINES = 3
@@ -132,8 +132,7 @@ class LessonBar(QFrame):
             self._show_status(CHANGED if has_changes else "")
 
     def _show_status(self, text: str) -> None:
-        self.changes.setText(text)
-        self.changes.setVisible(bool(text))
+        show_text(self.changes, text)
         for button in (self.update_button, self.revert_button):
             set_visible(button, text == CHANGED, focus_to=self.on_button)
 
@@ -189,8 +188,7 @@ class LessonBar(QFrame):
 
     def show_other_model(self, name: str) -> None:
         """Shows that the scene belongs to the model of this name, which is not open; hides it if empty."""
-        self.other_model.setText(f"This scene uses the model “{name}”, but another model is open." if name else "")
-        self.other_model.setVisible(bool(name))
+        show_text(self.other_model, f"This scene uses the model “{name}”, but another model is open." if name else "")
 
     def _lay_out(self) -> None:
         question = row_of((self.question, 1), self.reveal_button, spacing=6)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
-from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.labels import label, show_text
 from augenmerk.viz_app.worker.inference import ABOUT_A_RESULT, ExperimentController, Request
 from augenmerk.viz_app.worker.jobs import Job
 
@@ -146,5 +146,4 @@ class LivePanel(QFrame):
         self.redraw_in_sight()
 
     def _show_problem(self) -> None:
-        self.problem.setText(self.request.problem)
-        self.problem.setVisible(bool(self.request.problem))
+        show_text(self.problem, self.request.problem)

@@ -36,7 +36,7 @@ from augenmerk.viz_app.views.chips import InterventionChips, ShownMapsSwitch, Wo
 from augenmerk.viz_app.views.examples_menu import ExamplesMenu
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks, TargetLine
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label, show_text
 from augenmerk.viz_app.widgets.layouts import LinesScrollArea, column_of, labelled_row, row_of, set_visible, take_out
 
 BUSY_DELAY_MS = 250
@@ -575,8 +575,7 @@ class SentenceNotes:
         role = "muted" if text and text == self._plain else "warm"
         if self.label.property("role") != role:
             set_role(self.label, role)
-        self.label.setText(text)
-        self.label.setVisible(bool(text))
+        show_text(self.label, text)
 
 
 class TargetMenu(ChoiceMenu):

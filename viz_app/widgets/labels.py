@@ -202,6 +202,12 @@ def label(role: str, text: str = "", *, wraps: bool = False) -> QLabel:
     return made
 
 
+def show_text(shown: QLabel, text: str) -> None:
+    """Shows a text, or hides the label if it is empty."""
+    shown.setText(text)
+    shown.setVisible(bool(text))
+
+
 def styled(pieces: Sequence[Piece], colors: Palette) -> str:
     """Pieces as rich text: new words bold, lost ones struck through."""
     styles = {

@@ -38,7 +38,7 @@ from augenmerk.viz_app.state.tab_contents import CompareQuestion
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.buttons import MenuButton, choice_buttons, flat_button
 from augenmerk.viz_app.widgets.dialogs import add_files, ask_what_to_open
-from augenmerk.viz_app.widgets.labels import label, styled
+from augenmerk.viz_app.widgets.labels import label, show_text, styled
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 
@@ -166,8 +166,7 @@ class CompareMaps(QWidget):
             part.setVisible(change is not None)
         for name, text in zip(self._names, ("first", "second"), strict=True):
             name.setText(f"{text}: weights")
-        self._problem.setText(maps.problem)
-        self._problem.setVisible(bool(maps.problem))
+        show_text(self._problem, maps.problem)
         self._notes.setText(" ".join(maps.notes))
         self._show_hovered()
 
@@ -378,8 +377,7 @@ class CompareTab(AnalysisTab):
         self.reads_first.setToolTip(READS_FIRST_TIP if comparison.forced is not None else comparison.forced_problem)
         self.reads_first.setChecked(comparing.reads_first)
         self.texts.setText(self._in_words(comparison))
-        self._dropped.setText(comparing.dropped)
-        self._dropped.setVisible(bool(comparing.dropped))
+        show_text(self._dropped, comparing.dropped)
         self.maps.show_maps(maps, title(self.state))
 
     def _in_words(self, comparison: Comparison) -> str:

@@ -34,7 +34,7 @@ from augenmerk.viz_app.state.map_text import KIND_NAMES
 from augenmerk.viz_app.state.tab_contents import HeadsQuestion, SampleKind
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, choice_buttons
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
-from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.labels import label, show_text
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
 from augenmerk.viz_app.widgets.table import Table
 from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
@@ -293,8 +293,7 @@ class HeadsTab(AnalysisTab):
         warning = " ".join(filter(None, (heads.warning(), not_kept if question == "behaviour" else "")))
         kept = " Saved next to the model's file." if self._is_kept and question == "behaviour" else ""
         for part, text in ((self._summary, f"{heads.summary()}{kept}"), (self._warning, warning)):
-            part.setText(text)
-            part.setVisible(bool(text))
+            show_text(part, text)
         has_importance = question == "importance" and heads.has_answer
         has_table = question == "behaviour" and heads.has_answer
         if has_importance:

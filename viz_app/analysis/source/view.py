@@ -21,7 +21,7 @@ from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.labels import label
+from augenmerk.viz_app.widgets.labels import label, show_text
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
 from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
@@ -214,8 +214,7 @@ class SourceTab(AnalysisTab):
         else:
             self.shares.show_bars([_share_bar(each) for each in shares])
         found = [each.warning.message for each in shares if each.warning is not None]
-        self.warnings.setText("\n".join(found[:3]) + (f"\n… and {len(found) - 3} more." if len(found) > 3 else ""))
-        self.warnings.setVisible(bool(found))
+        show_text(self.warnings, "\n".join(found[:3]) + (f"\n… and {len(found) - 3} more." if len(found) > 3 else ""))
 
     def _show_words(self) -> None:
         findings, words = self.source.findings, self.source.words()

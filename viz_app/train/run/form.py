@@ -37,7 +37,7 @@ from augenmerk.viz_app.train.run.choices import (
 )
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label, show_text
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, keep_room, row_of
 
 _DATA_LABELS = {
@@ -254,8 +254,7 @@ class RunForm(QWidget):
             text = schedule_note(self._choices.run_config(), self._choices.source())
         except AugenmerkError:  # a wrong number or a missing folder is reported elsewhere
             text = ""
-        self.note.setText(text)
-        self.note.setVisible(bool(text))
+        show_text(self.note, text)
 
     def _show_settings(self) -> None:
         """The settings in short; the last ones that fitted together."""

@@ -23,7 +23,7 @@ from augenmerk.viz_app.train.run.status_text import Action, activity, metric_row
 from augenmerk.viz_app.train.state import Run, Status, TrainState
 from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label
+from augenmerk.viz_app.widgets.labels import ElidingLabel, label, show_text
 from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, keep_room, row_of
 
 WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
@@ -122,8 +122,7 @@ class RunPanel(QFrame):
 
     def show_message(self, text: str) -> None:
         """Shows the reason why the run cannot start, below the buttons; an empty text hides it."""
-        self.message.setText(text)
-        self.message.setVisible(bool(text))
+        show_text(self.message, text)
 
     def show_problem(self, text: str) -> None:
         """Shows the reason why the run of the form cannot start, and disables the button; an empty text enables it."""
@@ -299,8 +298,7 @@ class NoticeBar(QFrame):
         if shown is None:
             return
         self._heading.setText(shown.heading)
-        self._text.setText(shown.text)
-        self._text.setVisible(bool(shown.text))
+        show_text(self._text, shown.text)
         role = "warm" if shown.tone == "warm" else "muted"
         if self._text.property("role") != role:
             set_role(self._text, role)
