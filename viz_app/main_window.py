@@ -147,6 +147,7 @@ class PageHost:
             "map",
             "Chosen map",
             partial(self._open, TRANSLATE, lambda: head.map),
+            lambda: state,
             partial(caption, state),
             keys,
             head.heatmap.set_presented,
@@ -156,6 +157,7 @@ class PageHost:
                 tab.name.lower(),
                 f"{tab.name} tab",
                 partial(self._open, TRANSLATE, partial(analysis.show_alone, tab)),
+                lambda: state,
                 f"{tab.name}\n{tab.tip}".format,
                 keys,
                 partial(analysis.set_presented, tab),
@@ -165,7 +167,12 @@ class PageHost:
         title = "Charts and film of the training"
         training = Presentable("training", title, self._open_training, keys=self._film_keys, percent=80)
         chapters = (
-            Presentable(f"chapter {each.name}", f"chapter “{each.title}”", partial(self._open_chapter, each.name))
+            Presentable(
+                f"chapter {each.name}",
+                f"chapter “{each.title}”",
+                partial(self._open_chapter, each.name),
+                self._of_learn,
+            )
             for each in read_chapters(self._window.preferences.learn_language)
         )
         return large_map, *tabs, training, *chapters
@@ -213,6 +220,10 @@ class PageHost:
 
         view = self.train.run_view if self.train is not None else None
         return tuple(command.on(view.film.strip) for command in FILM_COMMANDS) if view is not None else ()
+
+    def _of_learn(self) -> ExperimentState:
+        assert self.learn is not None, "a chapter is open"
+        return self.learn.state
 
     def _open_chapter(self, name: str) -> QWidget:
         self.show(LEARN)

@@ -46,6 +46,8 @@ class Presentable:
         name: unique, for the files of lessons.
         title: in "Present: …".
         open: shows the view in its place in the window, and returns its widget, which lies in a row or column.
+        state: returns the experiment whose sentence, translation and changes are shown with the view; None for none.
+            Called after `open`.
         caption: a text next to a view about the sentence, such as the name of the head; None for other views.
         keys: commands for keys that the view leaves.
         set_presented: called with True before the view fills the screen, and with False when it is given back.
@@ -55,6 +57,7 @@ class Presentable:
     name: str
     title: str
     open: Callable[[], QWidget]
+    state: Callable[[], ExperimentState] | None = None
     caption: Callable[[], str] | None = None
     keys: Callable[[], tuple[BoundCommand, ...]] = tuple
     set_presented: Callable[[bool], object] = lambda _is_presented: None
@@ -62,7 +65,7 @@ class Presentable:
 
     @property
     def is_about_sentence(self) -> bool:
-        """Whether sentence, translation and caption are shown next to it."""
+        """Whether sentence, translation and caption are shown next to it; else above it."""
         return self.caption is not None
 
 
@@ -84,7 +87,8 @@ class Presentation(QWidget):
         step_scene: moves by a number of scenes and returns True; False if no lesson is shown.
         scene_words: heading, text, question and shown answer of the scene; None if no lesson is shown.
         scene: those of a lesson; hidden without one.
-        source, target: the sentence, and the words of the translation; new words are marked.
+        source, target: the sentence, and the words of the translation; new words are marked. Above a chapter, `target`
+            has both.
         changes: those of the experiment.
         value: the cell under the mouse, or the pinned one.
         caption: of the view; `hint` names the keys until one is used.
@@ -101,6 +105,7 @@ class Presentation(QWidget):
         """
         super().__init__()
         self._state, self._window, self._pages, self._enlarge = state, window, pages, enlarge
+        self._shown_state = state
         self.view: Presentable | None = None
         self._borrowed: Borrowed | None = None
         self._page_before: QWidget | None = None
@@ -155,6 +160,7 @@ class Presentation(QWidget):
             self._begin()
         self._enlarge(scale_for(size.toTuple()), view.percent)
         view.set_presented(True)
+        self._show_experiment_of(view.state() if view.state is not None else self._state)
         self.view, self._borrowed = view, Borrowed(widget, self._content)
         self.hint.setVisible(True)
         self.rebuild()
@@ -185,6 +191,14 @@ class Presentation(QWidget):
         window.setWindowState(self._window_before | Qt.WindowState.WindowFullScreen)
         window.activateWindow()
 
+    def _show_experiment_of(self, state: ExperimentState) -> None:
+        """Shows sentence, translation and changes of another page's experiment."""
+        for known, act in ((self._shown_state, "disconnect"), (state, "connect")):
+            if known is not self._state:  # that of the Translate page always counts
+                getattr(known.result_changed, act)(self.rebuild)
+        self._shown_state = state
+        self.changes.follow(state)
+
     def _restore_splitters(self) -> None:
         """Larger letters have moved them."""
         for splitter, state in self._splitters:
@@ -204,19 +218,24 @@ class Presentation(QWidget):
 
     def rebuild(self) -> None:
         """Updates the texts."""
-        view, state = self.view, self._state
+        view, state = self.view, self._shown_state
         if view is None:
             return
         shown, scene = state.maps.translation, self.scene_words()
         self.scene.setText(self._scene_text(*scene) if scene is not None else "")
         self.scene.setVisible(scene is not None)
-        for words in (self.source, self.target, self.changes, self.value, self.caption):
+        self.target.setVisible(view.state is not None)
+        self.changes.setVisible(view.state is not None and bool(self.changes.texts))
+        for words in (self.source, self.value, self.caption):
             words.setVisible(view.is_about_sentence)
-        self.changes.setVisible(view.is_about_sentence and bool(self.changes.texts))
         keys = KEYS if scene is None else KEYS_OF_SCENES
         self.hint.setText(keys if view.is_about_sentence else KEYS_OF_OTHERS)
         self.source.setText(shown.experiment.source_text if shown is not None else "")
-        self.target.setText(self._marked(shown) if shown is not None else "There is no translation yet.")
+        marked = self._marked(shown) if shown is not None else "There is no translation yet."
+        if shown is not None and not view.is_about_sentence:  # above the view, in one line with the sentence
+            color = current_theme().palette.muted
+            marked = f'<span style="color: {color}">{escape(shown.experiment.source_text)} → </span>{marked}'
+        self.target.setText(marked)
         pair = state.selection.hovered or state.selection.pinned
         value = map_text.describe(state, pair) if pair is not None and shown is not None else None
         self.value.setText("\n".join(value or ("", "")))
@@ -262,7 +281,7 @@ class Presentation(QWidget):
     def _fit_words(self) -> None:
         """Makes sentence and translation as large as the other texts allow."""
         body = current_theme().base_px
-        for larger in WORDS_LARGER:
+        for larger in WORDS_LARGER if self.view is not None and self.view.is_about_sentence else WORDS_LARGER[-1:]:
             for words in (self.source, self.target):
                 words.setStyleSheet(f"font-size: {round(body * larger)}px")
             if self._texts.heightForWidth(self._texts.width()) <= self.height() - 2 * body:
@@ -279,9 +298,10 @@ class Presentation(QWidget):
 
     def _marked(self, shown: Translation) -> str:
         """The translation as rich text: new words are coloured, and the pointer is at its word."""
-        colors, pointer, pointed = current_theme().palette, self._state.selection.pointer, pointed_word(self._state)
+        state, colors = self._shown_state, current_theme().palette
+        pointer, pointed = state.selection.pointer, pointed_word(state)
         words, texts = list(shown.target_words), []
-        for piece in changed_pieces(self._state.original or shown, shown):
+        for piece in changed_pieces(state.original or shown, shown):
             is_word = piece.mark != "gone" and bool(words) and piece.text.strip().lower() == words[0].text.lower()
             is_at = is_word and words.pop(0) == pointed
             style = f"color: {colors.warm};" if piece.mark == "new" else ""

@@ -104,6 +104,7 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: M
         assert content.isVisible()
         assert window.presentation.isAncestorOf(content)
         assert window.presentation.source.isVisible() == (view.caption is not None)
+        assert window.presentation.target.isVisible() == (view.state is not None)
     window.presentation.end()
 
 
@@ -212,6 +213,31 @@ def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(make_window: MakeWi
     qtbot.waitUntil(lambda: current_theme().scale == scale_for(shown.size().toTuple()), timeout=3000)
     window.present("training")
     assert current_theme().scale == pytest.approx(0.8 * scale_for(shown.size().toTuple())), "charts and film fit"
+    window.presentation.end()
+
+
+@pytest.mark.heavy
+def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(None, loader=open_once, sentence="Ein Hund schläft.")
+    window.present("chapter kinds")
+    shown, learn = window.presentation, window.pages.learn
+    assert learn is not None
+    qtbot.waitUntil(lambda: learn.view is not None and "Ein Hund schläft. → " in shown.target.text())
+    before = shown.target.text()
+    assert not shown.changes.isVisible()
+    assert learn.view is not None
+    learn.view.text.tries[0].click()
+    qtbot.waitUntil(lambda: shown.changes.isVisible())
+    qtbot.waitUntil(lambda: shown.target.text() != before)
+    assert shown.changes.texts == ["all cross-attention off"]
+    assert shown.rect().contains(shown.target.geometry())
+    window.present("map")
+    assert not shown.changes.texts, "those of the Translate page"
+    assert shown.source.text() == "Ein Hund schläft."
+    window.present("training")
+    assert not shown.target.isVisible()
     window.presentation.end()
 
 

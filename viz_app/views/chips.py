@@ -539,8 +539,16 @@ class ChangeLabels(QWidget):
         super().__init__()
         self._state, self._labels = state, list[QLabel]()
         self._flow = FlowLayout(CHIP_SPACING, self)
-        state.experiment_changed.connect(self.rebuild)
-        state.result_changed.connect(self.rebuild)
+        self.follow(state)
+
+    def follow(self, state: ExperimentState) -> None:
+        """Shows the changes of another experiment from now on."""
+        if state is not self._state:
+            for changed in (self._state.experiment_changed, self._state.result_changed):
+                changed.disconnect(self.rebuild, missing_ok=True)
+        self._state = state
+        for changed in (state.experiment_changed, state.result_changed):
+            changed.connect(self.rebuild, unique=True)
         self.rebuild()
 
     @property
