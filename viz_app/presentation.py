@@ -36,6 +36,7 @@ _OTHER_KEYS = "O off or on · D original, changed, difference · Esc back"
 KEYS = f"Page Up, Page Down or ← → ↑ ↓ heads and layers · {_OTHER_KEYS}"
 KEYS_OF_SCENES = f"← → or Page Up, Page Down scenes · Shift+← → heads · ↑ ↓ layers · {_OTHER_KEYS}"
 KEYS_OF_OTHERS = "Ctrl and + or − larger or smaller · Ctrl+K present something else · Esc back"
+SCENES_OF_OTHERS = f"Page Up, Page Down scenes · {KEYS_OF_OTHERS}"
 
 
 @dataclass(frozen=True)
@@ -228,8 +229,8 @@ class Presentation(QWidget):
         self.changes.setVisible(view.state is not None and bool(self.changes.texts))
         for words in (self.source, self.value, self.caption):
             words.setVisible(view.is_about_sentence)
-        keys = KEYS if scene is None else KEYS_OF_SCENES
-        self.hint.setText(keys if view.is_about_sentence else KEYS_OF_OTHERS)
+        keys, others = (KEYS, KEYS_OF_OTHERS) if scene is None else (KEYS_OF_SCENES, SCENES_OF_OTHERS)
+        self.hint.setText(keys if view.is_about_sentence else others)
         self.source.setText(shown.experiment.source_text if shown is not None else "")
         marked = self._marked(shown) if shown is not None else "There is no translation yet."
         if shown is not None and not view.is_about_sentence:  # above the view, in one line with the sentence
