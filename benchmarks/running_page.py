@@ -5,6 +5,7 @@ slower computer has a fourth of the speed: Chromium throttles the main thread, a
 does not throttle, count four times. Needs the packages chromium and chromium-driver.
 """
 
+import itertools
 import shutil
 import tempfile
 import time
@@ -24,9 +25,9 @@ SENTENCES = {
     "roten Hut und ein Hund auf der Straße vor einem Haus stehen.",
 }
 SECONDS, SECONDS_SLOW, SECONDS_TO_OPEN, SECONDS_OF_LAG = {15: 0.5, 33: 1.0}, {15: 1.0, 33: 2.5}, 3.0, 0.05
-TURNS, THROTTLING, TICK_MS = 7, 4, 4
+TURNS, THROTTLING, TICK_MS, CHANGE = 7, 4, 4, "&off=cross:2"
 TRANSLATE = """
-const [text, tick, done] = arguments, page = document.documentElement, ticks = [];
+const [text, more, tick, done] = arguments, page = document.documentElement, ticks = [];
 const timer = setInterval(() => ticks.push(performance.now() / 1000), tick);
 let began = 0, worker = 0;
 const post = Worker.prototype.postMessage;
@@ -47,7 +48,7 @@ const wait = new MutationObserver(() => {
 setTimeout(() => {
   wait.observe(page, { attributeFilter: ["aria-busy"] });
   began = performance.now();
-  location.hash = `#text=${encodeURIComponent(text)}`;
+  location.hash = `#text=${encodeURIComponent(text)}${more}`;
 }, 100);
 """
 
@@ -62,15 +63,16 @@ def run() -> list[Ratio]:
         browser.show_as(1440, 900)
         found = [_ratio("opening", [_opened(browser, page) for _ in range(TURNS)], SECONDS_TO_OPEN)]
         all_lags: list[float] = []
-        for length, text in SENTENCES.items():
-            turns = _translated(browser, text)
+        for (length, text), more in itertools.product(SENTENCES.items(), ("", CHANGE)):
+            name = f"{length} tokens{', eight heads off' if more else ''}"
+            turns = _translated(browser, text, more)
             browser.devtools("Emulation.setCPUThrottlingRate", rate=THROTTLING)
-            throttled = _translated(browser, text)
+            throttled = _translated(browser, text, more)
             browser.devtools("Emulation.setCPUThrottlingRate", rate=1)
             of_worker = min(turn["worker"] for turn in turns)
             slow = [turn["seconds"] + (THROTTLING - 1) * of_worker for turn in throttled]
-            found.append(_ratio(f"{length} tokens", [turn["seconds"] for turn in turns], SECONDS[length]))
-            found.append(_ratio(f"{length} tokens, {THROTTLING} times slower", slow, SECONDS_SLOW[length]))
+            found.append(_ratio(name, [turn["seconds"] for turn in turns], SECONDS[length]))
+            found.append(_ratio(f"{name}, {THROTTLING} times slower", slow, SECONDS_SLOW[length]))
             all_lags += [max(lags(turn["ticks"], TICK_MS / 1000)) for turn in turns]
     return [*found, _ratio("longest lag", all_lags, SECONDS_OF_LAG)]
 
@@ -82,12 +84,13 @@ def _opened(browser: Browser, page: Path) -> float:
     return time.perf_counter() - began
 
 
-def _translated(browser: Browser, text: str) -> list[dict[str, Any]]:
-    """The answer of each turn. Between turns another sentence is shown, so nothing is reused."""
-    turns = []
-    for _ in range(TURNS + 1):
-        browser.command("/execute/async", {"script": TRANSLATE, "args": ["Zwei Hunde.", TICK_MS]})
-        turns.append(browser.command("/execute/async", {"script": TRANSLATE, "args": [text, TICK_MS]}))
+def _translated(browser: Browser, text: str, more: str) -> list[dict[str, Any]]:
+    """The answer of each turn: of a new sentence, or of one that is shown already with a change."""
+    steps = [("Zwei Hunde.", ""), *([(text, "")] if more else []), (text, more)]
+    turns = [
+        [browser.command("/execute/async", {"script": TRANSLATE, "args": [*step, TICK_MS]}) for step in steps][-1]
+        for _ in range(TURNS + 1)
+    ]
     return turns[1:]  # the first one warms up
 
 

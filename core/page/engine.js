@@ -12,8 +12,8 @@
  * @property {Map<string, Map<number, number[]>>} rows weights instead of the softmax's, by head and query
  *
  * @typedef {Object} Encoding
- * @property {Float32Array} states the encoder's output, [S, D]
  * @property {number} length S
+ * @property {Float32Array[]} memory keys and values of each layer's cross-attention, [S, 2 · D]
  * @property {Float32Array} maps [L, H, S, S]
  *
  * @typedef {Object} Step One decoding step.
@@ -319,7 +319,11 @@ export class Transformer {
       });
       states = this.feedForward(states, S, "encoder", layer, changes);
     }
-    return { states: this.finalNorm(states, S, "encoder"), length: S, maps };
+    const output = this.finalNorm(states, S, "encoder");
+    const memory = Array.from({ length: this.config.num_decoder_layers }, (_, layer) =>
+      this.project(output, S, `decoder_layers.${layer}.cross_attention`, D, 3 * D),
+    );
+    return { length: S, memory, maps };
   }
 }
 
@@ -333,15 +337,14 @@ export class Decoder {
    */
   constructor(model, encoding, changes, maxSteps) {
     const D = model.width;
-    const S = encoding.length;
     this.model = model;
     this.encoding = encoding;
     this.changes = changes;
     this.step = 0;
     /** @type {{past: Float32Array, source: Float32Array, decoder: Float32Array[], cross: Float32Array[]}[]} */
-    this.layers = Array.from({ length: model.config.num_decoder_layers }, (_, layer) => ({
+    this.layers = encoding.memory.map((source) => ({
       past: new Float32Array(maxSteps * 3 * D),
-      source: model.project(encoding.states, S, `decoder_layers.${layer}.cross_attention`, D, 3 * D),
+      source,
       decoder: [], // weights of each step, [H, step + 1]
       cross: [], // [H, S]
     }));

@@ -43,6 +43,8 @@ export class Translator {
     this.description = description;
     this.phrases = description.phrases;
     this.rules = description.rules;
+    /** @type {{key: string, encoding: import("./engine.js").Encoding | null}} */
+    this.last = { key: "", encoding: null };
     this.model = new Transformer(description.model, tensorsOf(description.tensors, weights));
     this.targetCodec = new TextCodec({ ...source, ...target }, words, description.joining);
     const codec = new TextCodec(source, words, description.joining);
@@ -74,7 +76,7 @@ export class Translator {
     );
     const changes = this.changesOf(interventions, source.ids.length);
     const limit = given ? given.length : this.maxSteps(source);
-    const decoder = new Decoder(this.model, this.model.encode(source.ids, changes), changes, limit);
+    const decoder = new Decoder(this.model, this.encoded(source.ids, interventions, changes), changes, limit);
     const forced = given ? new Map(given.entries()) : this.forcedIds(interventions);
     const steps = greedy(decoder, rules, forced, limit);
     if (!steps) throw new TextError(this.phrases.not_finite);
@@ -157,6 +159,14 @@ export class Translator {
     return Math.min(longest, rules.max_steps ?? byLength);
   }
 
+  /** The encoding of a source; the last one again, unless its ids or the changes in the encoder are others. */
+  encoded(ids, interventions, changes) {
+    const inEncoder = interventions.filter((each) => (each.head?.kind ?? each.network?.side) === "encoder");
+    const key = JSON.stringify([ids, inEncoder]);
+    if (this.last.key !== key) this.last = { key, encoding: this.model.encode(ids, changes) };
+    return /** @type {import("./engine.js").Encoding} */ (this.last.encoding);
+  }
+
   /** @returns {import("./engine.js").Changes} */
   changesOf(interventions, sourceLength) {
     const changes = { factors: new Map(), temperatures: new Map(), rows: new Map() };
@@ -217,7 +227,7 @@ export class Translator {
     const heads = this.model.decoderHeads;
     const T = decoder.step;
     return {
-      encoder: { shape: [L, H, S, S], values: maps },
+      encoder: { shape: [L, H, S, S], values: maps.slice() }, // a worker gives its results away
       decoder: { shape: [layers, heads, T, T], values: decoder.maps("decoder") },
       cross: { shape: [layers, heads, T, S], values: decoder.maps("cross") },
     };

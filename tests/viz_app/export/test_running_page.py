@@ -182,11 +182,14 @@ def test_the_head_that_aligns_is_found_by_looking_at_all_of_cross_attention(
 def test_all_cross_attention_is_switched_off_and_on_by_one_button(
     browser: Browser, bundled_translator: Translator
 ) -> None:
-    cross = [each for each in heads_of(bundled_translator.checkpoint.run.model) if each.kind == "cross"]
+    config = bundled_translator.checkpoint.run.model
+    cross = [each for each in heads_of(config) if each.kind == "cross"]
     off = Experiment(SENTENCE, interventions=tuple(HeadScaled(each, 0.0) for each in cross))
     browser.click('[aria-label="Switch all heads of cross-attention off"]')
     check_same(browser, bundled_translator, off)
     assert browser.texts("#chips li") == ["all cross-attention off ✕"]
+    named = "return [...document.querySelectorAll('.head')].map((each) => each.getAttribute('aria-label'))"
+    assert browser.script(named) == [f"{each.title}{', off' * (each in cross)}" for each in heads_of(config)]
     browser.click("#chips button")
     check_same(browser, bundled_translator, Experiment(SENTENCE))
 

@@ -98,6 +98,11 @@ export function shortNumber(value, isSigned) {
   return (isSigned && value > 0 ? "+" : "") + value.toFixed(2).replace(/^(-?)0\./, "$1.");
 }
 
+/** The meaning of rows and columns in words. @param {Drawing} drawing */
+export function axesInWords({ rowsAre, columnsAre }) {
+  return `each row is a ${rowsAre}, each column a ${columnsAre}`;
+}
+
 /** A cell in words. @param {Drawing} drawing */
 export function reading(drawing, [row, column]) {
   const number = drawing.values[row * drawing.columnLabels.length + column];

@@ -1,5 +1,5 @@
 /** All heads as small maps, and one of them large. */
-import { cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading, roomBelow } from "./drawing.js";
+import { axesInWords, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading, roomBelow } from "./drawing.js";
 import { button, byId, make, openDialog, setHidden } from "./elements.js";
 import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
 
@@ -42,6 +42,13 @@ export class HeadGrid {
       if (left.length) setTimeout(draw);
     };
     draw();
+    for (const { head, element } of this.maps) {
+      const factor = factorOf(laboratory.experiment, head);
+      element.setAttribute(
+        "aria-label",
+        `${element.title}${factor === 1 ? "" : factor === 0 ? ", off" : `, × ${factor}`}`,
+      );
+    }
     for (const { element, parts } of this.switches) {
       const isOff = parts.every((part) => factorOf(laboratory.experiment, part) === 0);
       element.setAttribute("aria-pressed", String(isOff));
@@ -278,7 +285,7 @@ export class LargeMap {
     const [least, most] = drawScale(byId("bar"), drawing, table);
     byId("least").textContent = least;
     byId("most").textContent = most;
-    canvas.setAttribute("aria-label", `${this.title}: rows are ${drawing.rowsAre}s, columns ${drawing.columnsAre}s`);
+    canvas.setAttribute("aria-label", `${this.title}: ${axesInWords(drawing)}`);
     const text = pinned
       ? reading(drawing, pinned)
       : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";

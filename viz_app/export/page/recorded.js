@@ -1,5 +1,15 @@
 /** A page of recorded maps: one translation, or the scenes of a lesson. */
-import { ColorTable, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading, roomBelow } from "./drawing.js";
+import {
+  ColorTable,
+  axesInWords,
+  cellAt,
+  cellByKey,
+  drawMap,
+  drawScale,
+  drawSmallMap,
+  reading,
+  roomBelow,
+} from "./drawing.js";
 import { recordedDrawing, unpack } from "./maps.js";
 
 /** A map on paper is drawn in this width and resolution, and shrinks to the text's width, 700 pixels. */
@@ -167,7 +177,7 @@ export class RecordedScene {
     const title = this.titleOf(chosen.kind, chosen.layer, chosen.head);
     const isPointed = data.pointed && data.pointed[1] === null && this.isShown(chosen.kind, chosen.layer, chosen.head);
     write(this.part("title"), isPointed ? ["", title] : [title]);
-    this.part("map").setAttribute("aria-label", `${title}: rows are ${rowsAre}s, columns ${columnsAre}s`);
+    this.part("map").setAttribute("aria-label", `${title}: ${axesInWords(drawing)}`);
     const facts = Object.entries(data.facts).concat([
       ["map", title],
       ["rows", rowsAre],
