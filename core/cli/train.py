@@ -15,7 +15,7 @@ from augenmerk.core.cli.data import add_corpus, add_settings, read_corpus, with_
 from augenmerk.core.cli.options import add_device
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
-from augenmerk.core.config.run_config import dotted_settings, read_toml, with_dotted
+from augenmerk.core.config.run_config import dotted_settings, read_settings, read_toml, with_dotted
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.plain_text import printable
 from augenmerk.core.quantities import duration
@@ -235,23 +235,11 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
 
 
 def read_changes(words: Sequence[str]) -> dict[str, Any]:
-    """Parse settings NAME=VALUE, by name. Raises `ConfigError` for other words."""
+    """The values of training settings NAME=VALUE, by name; the last of a name counts. Raises `ConfigError`."""
     changes: dict[str, Any] = {}
     for word in words:
-        name, sign, text = word.partition("=")
-        if not sign:
-            raise ConfigError(f"--change {word} has no value. Write NAME=VALUE, such as learning_rate=1e-4.")
-        changes[name.strip()] = _value(text.strip())
+        changes |= read_settings([f"training.{word.strip().removeprefix('training.')}"])["training"]
     return changes
-
-
-def _value(text: str) -> int | float | str | None:
-    if text.lower() == "none":
-        return None
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return text
 
 
 SECONDS_BETWEEN_LINES = 30.0

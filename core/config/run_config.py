@@ -147,6 +147,12 @@ def with_dotted(run: RunConfig, given: Sequence[str], taken: Collection[str] = (
     Raises:
         ConfigError: there is no such setting, it is set twice, or its value is refused.
     """
+    changes = read_settings(given, taken)
+    return replace(run, **{part: getattr(run, part).replace(**changed) for part, changed in changes.items() if changed})
+
+
+def read_settings(given: Sequence[str], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """The values of settings, by part and name. Arguments and errors are those of `with_dotted`."""
     changes: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
     for word in given:
         name, sign, text = (each.strip() for each in word.partition("="))
@@ -156,7 +162,7 @@ def with_dotted(run: RunConfig, given: Sequence[str], taken: Collection[str] = (
         if setting in changes[part] or name in taken:
             raise ConfigError(f"{name} is set twice. Leave one of the two out.")
         changes[part][setting] = read_value(name, text)
-    return replace(run, **{part: getattr(run, part).replace(**changed) for part, changed in changes.items() if changed})
+    return changes
 
 
 def _known(name: str) -> str:

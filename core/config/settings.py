@@ -162,7 +162,7 @@ def setting(default: Any, name: str, description: str, limits: Limits | None = N
 def _read(text: str, kind: Any) -> Any:
     """The value of this type that a text states; `_REFUSED` if it states none."""
     if kind is type(None):
-        return None if text == NOTHING else _REFUSED
+        return None if text.lower() == NOTHING else _REFUSED
     if kind is bool:
         return _WORDS.get(text, _REFUSED)
     if get_origin(kind) is Literal or kind is str:

@@ -21,8 +21,8 @@ from torch.nn.modules import module as of_all_modules
 
 from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions
-from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition, scaled
+from augenmerk.core.model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, scaled
+from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition
 from augenmerk.core.model.transformer import (
     DecoderState,
     Encoding,

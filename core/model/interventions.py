@@ -110,3 +110,8 @@ class Interventions:
 
 
 NO_INTERVENTIONS = Interventions()
+
+
+def scaled(output: Tensor, factor: Tensor | None) -> Tensor:
+    """The output [B, N, D] of a feed-forward network times its factor [B, 1, 1], if there is one."""
+    return output if factor is None else output * factor

@@ -14,7 +14,7 @@ from torch.nn import functional
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.config.groups import Activation
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges
+from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges, scaled
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:
@@ -113,11 +113,6 @@ class FeedForward(nn.Module):
         """[..., D] to [..., D]."""
         output: Tensor = self.contract(self.dropout(self.activate(self.expand(states))))
         return output
-
-
-def scaled(output: Tensor, factor: Tensor | None) -> Tensor:
-    """The output [B, N, D] of a feed-forward network times its factor [B, 1, 1], if there is one."""
-    return output if factor is None else output * factor
 
 
 class Residual(nn.Module):

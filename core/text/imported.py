@@ -123,7 +123,7 @@ class MarianCodec(ForeignCodec):
         self._cleans_up = cleans_up
         self._reader = sentencepiece.SentencePieceProcessor(model_proto=reads)
         self._writer = self._reader if writes is None else sentencepiece.SentencePieceProcessor(model_proto=writes)
-        marks = sorted((vocabulary.tokens[mark] for mark in vocabulary.special_ids), key=len, reverse=True)
+        marks = sorted(self.specials, key=len, reverse=True)
         self._marks = re.compile("(" + "|".join(map(re.escape, marks)) + ")")
 
     @property
@@ -490,8 +490,7 @@ class JoeyNMTCodec(ForeignCodec):
         if self._level == "subword-nmt":
             if self._codes is None:
                 raise ValueError("the merges are missing")
-            marks = {self.vocabulary.tokens[mark] for mark in self.vocabulary.special_ids}
-            return _SubwordNmt(self._codes, self._separator, self.vocabulary.ids.keys() - marks)
+            return _SubwordNmt(self._codes, self._separator, self.vocabulary.ids.keys() - self.specials)
         return _Words() if self._level == "word" else _Characters()
 
     @property

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -79,13 +79,7 @@ class Vocabulary:
 
     def to_dict(self) -> dict[str, Any]:
         """The vocabulary as JSON-ready values."""
-        return {
-            "tokens": list(self.tokens),
-            "padding_id": self.padding_id,
-            "start_id": self.start_id,
-            "end_id": self.end_id,
-            "unknown_id": self.unknown_id,
-        }
+        return asdict(self) | {"tokens": list(self.tokens)}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Vocabulary":
