@@ -183,8 +183,7 @@ def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor |
     shared = module.in_proj_bias.chunk(3)[2].double()
     if constant is not None:
         shared = shared + weight @ constant
-    mixing = module.out_proj.weight.double().t().unflatten(0, (num_heads, -1))  # [H, K, D]
-    mixing = attention.changes.scaled(mixing[None])[0].double()
+    mixing = attention.changes.scaled(module.mixing[None].double())[0]  # [H, K, D]
     by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
     bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
     return by_head, bias + module.out_proj.bias.double()

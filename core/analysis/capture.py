@@ -122,12 +122,11 @@ def trace_sublayers(pair: PairPass) -> tuple[list[SublayerPass], Tensor, Tensor,
 def _head_trace(attention: AttentionPass) -> HeadTrace:
     """The trace of one layer: arrays without the leading L."""
     module = attention.module
-    mixing = module.out_proj.weight.t().unflatten(0, (module.num_heads, -1))
     temperatures = torch.ones(module.num_heads, device=attention.maps.device)
     if attention.changes.temperatures is not None:
         temperatures = attention.changes.temperatures[0]
     queries, keys, values = attention.projected(0), attention.projected(1), attention.values
-    arrays = queries, keys, values, mixing, attention.maps[0], temperatures
+    arrays = queries, keys, values, module.mixing, attention.maps[0], temperatures
     return HeadTrace(*(array.float().cpu().numpy() for array in arrays))  # made read-only when stacked
 
 

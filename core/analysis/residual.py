@@ -130,21 +130,16 @@ def residual_streams(pair: PairPass) -> ResidualStreams:
     )
 
 
-def _mixing(attention: AttentionPass) -> Tensor:
-    """Each head's columns of the output projection: [D, H, K]."""
-    return attention.module.out_proj.weight.double().unflatten(1, (attention.module.num_heads, -1))
-
-
 def _outputs(attention: AttentionPass, rows: slice | Tensor) -> Tensor:
     """The vector that each head adds to each row: [H, N, D]."""
-    mixing = _mixing(attention)
-    joined = attention.joined[0, rows].double().unflatten(-1, mixing.shape[1:])
-    return torch.einsum("nhk,dhk->hnd", joined, mixing)
+    mixing = attention.module.mixing.double()
+    joined = attention.joined[0, rows].double().unflatten(-1, mixing.shape[:2])
+    return torch.einsum("nhk,hkd->hnd", joined, mixing)
 
 
 def parts_by_key(attention: AttentionPass, directions: Tensor, rows: Tensor) -> Tensor:
     """The part of each key in the dot products of `directions` [N, D] with what each head adds to N rows: [H, N, M]."""
-    unmixed = torch.einsum("nd,dhk->hnk", directions, _mixing(attention))
+    unmixed = torch.einsum("nd,hkd->hnk", directions, attention.module.mixing.double())
     return attention.maps[0][:, rows].double() * (unmixed @ attention.values.double().mT)
 
 
@@ -155,7 +150,7 @@ def memory_directions(attention: AttentionPass, direction: Tensor, row: int) -> 
         The directions [H, M, D], and the summands [H, M] that come from the bias of the values.
     """
     module, changes = attention.module, attention.changes
-    unmixed = torch.einsum("d,dhk->hk", direction, _mixing(attention))
+    unmixed = torch.einsum("d,hkd->hk", direction, module.mixing.double())
     weights = changes.scaled(attention.maps)[0, :, row].double()
     projection, bias = (each.double().chunk(3)[2] for each in (module.in_proj_weight, module.in_proj_bias))
     projection, bias = (each.unflatten(0, (module.num_heads, -1)) for each in (projection, bias))  # [H, K, D], [H, K]

@@ -74,6 +74,11 @@ class MultiHeadAttention(nn.Module):
         joined = changes.scaled(mixed).transpose(1, 2).flatten(2)  # [B, Q, D]
         return self.out_proj(joined), maps if need_maps else None
 
+    @property
+    def mixing(self) -> Tensor:
+        """Each head's part of the output projection, by which its output is multiplied: [H, K, D]."""
+        return self.out_proj.weight.t().unflatten(0, (self.num_heads, -1))
+
     def project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Queries, keys and values, or some of them, by rows of the joined matrix: [B, N, D] to [B, H, N, K] each."""
         projected = functional.linear(states, self.in_proj_weight[first:last], self.in_proj_bias[first:last])

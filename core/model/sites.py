@@ -202,7 +202,7 @@ def _attend_stepwise(
     def sum_heads(projection: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor:
         assert isinstance(projection, nn.Linear)
         by_head = inputs[0].unflatten(2, (module.num_heads, -1)).transpose(1, 2)  # [1, H, Q, K]
-        outputs = by_head @ projection.weight.t().unflatten(0, (module.num_heads, -1))  # [1, H, Q, D]
+        outputs = by_head @ module.mixing  # [1, H, Q, D]
         return keep("head_output", outputs).sum(dim=1) + projection.bias
 
     yield module.register_forward_pre_hook(attend, with_kwargs=True)
