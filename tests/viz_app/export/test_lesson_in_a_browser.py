@@ -238,6 +238,6 @@ def test_on_a_phone_the_question_stays_in_sight_above_the_map(opened: Browser) -
     opened.show_as(*PHONE, is_phone=True)
     for place, scene in enumerate(SHIPPED):
         go(opened, place)
-        opened.click('[aria-label="Cross-attention · layer 3 · head 8"]')
+        opened.click('[title="Cross-attention · layer 3 · head 8"]')
         question, large = opened.script(BOXES, "question", "map")
         assert 0 <= question[0] <= question[1] <= large[0] < large[1] <= PHONE[1], (scene.title, question, large)

@@ -440,6 +440,15 @@ def test_typed_text_gives_the_notes_or_the_message_of_the_product_and_never_mark
     assert browser.script("return window.harmed ?? null") is None
 
 
+def test_a_pasted_text_is_refused_and_not_cut(browser: Browser, bundled_translator: Translator) -> None:
+    text = "Hund " * 2_000
+    browser.type("#text", "")
+    browser.devtools("Input.insertText", text=text)
+    browser.press(ENTER)
+    browser.settle()
+    assert browser.text("#problem").startswith(str(translation_or_error(bundled_translator, text)))
+
+
 def translation_or_error(translator: Translator, text: str) -> Translation | str:
     try:
         return translator.run(Experiment(text))

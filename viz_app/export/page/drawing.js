@@ -139,7 +139,12 @@ export function markShapes(found, cellWidth, cellHeight, width, height, scale) {
   return shapes;
 }
 
-/** A pointer at a cell, a row or the whole map, as `pointer_shapes`. @returns {Shape[]} */
+/**
+ * A pointer at a cell, a row or the whole map, as `pointer_shapes`.
+ *
+ * @param {[string, number | null, number | null]} pointed style, row and column
+ * @returns {Shape[]}
+ */
 function pointerShapes([style, row, column], cellWidth, cellHeight, width, height) {
   const [left, wide] = column === null ? [0, width] : [column * cellWidth, cellWidth];
   const [top, high] = row === null ? [0, height] : [row * cellHeight, cellHeight];
@@ -214,9 +219,12 @@ function veil(pen, box, style, opacity) {
   pen.globalAlpha = 1;
 }
 
+/** @returns {CanvasRenderingContext2D} */
+const penOf = (canvas) => canvas.getContext("2d");
+
 /** A canvas of this size in pixels of the style, cleared and ready to be drawn on. */
 function sized(canvas, width, height, ratio = window.devicePixelRatio || 1) {
-  const pen = canvas.getContext("2d");
+  const pen = penOf(canvas);
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   canvas.style.width = `${width}px`;
@@ -238,7 +246,7 @@ function sized(canvas, width, height, ratio = window.devicePixelRatio || 1) {
 export function drawMap(canvas, drawing, table, room) {
   const rows = drawing.rowLabels.length;
   const columns = drawing.columnLabels.length;
-  const measure = canvas.getContext("2d");
+  const measure = penOf(canvas);
   measure.font = FONT;
   const widthOf = (label) => measure.measureText(label).width;
   const widest = (labels) => Math.max(20, ...labels.map(widthOf));
@@ -381,9 +389,9 @@ export function drawSmallMap(canvas, drawing, table) {
   }
   cells.width = columns;
   cells.height = rows;
-  cells.getContext("2d").putImageData(image, 0, 0);
+  penOf(cells).putImageData(image, 0, 0);
   canvas.width = canvas.height = SMALL + 2 * AROUND;
-  const pen = canvas.getContext("2d");
+  const pen = penOf(canvas);
   const style = getComputedStyle(document.documentElement);
   pen.translate(AROUND, AROUND);
   pen.imageSmoothingEnabled = false;
@@ -392,14 +400,15 @@ export function drawSmallMap(canvas, drawing, table) {
   pen.strokeStyle = style.getPropertyValue("--line");
   pen.strokeRect(0, 0, SMALL, SMALL);
   drawFactor(pen, drawing.marks, SMALL_FACTOR_FONT, SMALL, SMALL + AROUND / 2, style);
-  const isArrow = drawing.marks.pointed?.[0] === "arrow";
+  const { pointed } = drawing.marks;
+  const isArrow = pointed?.[0] === "arrow";
   const marks = Object.assign({}, drawing.marks, isArrow && { pointed: null });
   drawShapes(pen, markShapes(marks, SMALL / columns, SMALL / rows, SMALL, SMALL, 1), style);
   if (isArrow) {
     const unit = canvas.width / (canvas.clientWidth || SMALL); // an arrow has its size on the screen
     pen.scale(unit, unit);
     const side = SMALL / unit;
-    drawShapes(pen, pointerShapes(drawing.marks.pointed, side / columns, side / rows, side, side), style);
+    drawShapes(pen, pointerShapes(pointed, side / columns, side / rows, side, side), style);
   }
 }
 

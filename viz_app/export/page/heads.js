@@ -31,8 +31,8 @@ export class HeadGrid {
     const draw = () => {
       if (this.call !== call) return; // a newer call draws
       const end = performance.now() + SLICE_MS;
-      while (left.length && performance.now() < end) {
-        const { head, canvas } = left.shift();
+      for (let next = left.shift(); next; next = performance.now() < end ? left.shift() : undefined) {
+        const { head, canvas } = next;
         const drawing = laboratory.drawing(head);
         /** @type {[string, null, null] | null} */
         const pointed = style && isSame(head, laboratory.head) ? [style, null, null] : null;
@@ -201,6 +201,7 @@ export class LargeMap {
     this.drawing = null;
     /** @type {import("./drawing.js").Layout | null} */
     this.layout = null;
+    this.title = "";
     /** @type {[number, number] | null} the cell under the mouse */
     this.at = null;
     /** @type {[number, number] | null} the cell from which a drag began */
@@ -232,8 +233,8 @@ export class LargeMap {
     byId("merges").addEventListener("change", () => laboratory.look({ merges: byId("merges").checked }));
     byId("shown").replaceChildren(...laboratory.data.shown.map(({ value, title }) => make("option", { value }, title)));
     byId("shown").addEventListener("change", () => laboratory.look({ shown: byId("shown").value }));
-    byId("move").addEventListener("click", () => laboratory.moveRow(...laboratory.pinned));
-    byId("restore").addEventListener("click", () => laboratory.restoreRow(laboratory.pinned[0]));
+    byId("move").addEventListener("click", () => laboratory.pinned && laboratory.moveRow(...laboratory.pinned));
+    byId("restore").addEventListener("click", () => laboratory.pinned && laboratory.restoreRow(laboratory.pinned[0]));
     byId("values").addEventListener("toggle", () => this.showTable());
     new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
   }
@@ -241,7 +242,8 @@ export class LargeMap {
   /** Draws the head in view. */
   show() {
     const { laboratory } = this;
-    const { head, data } = laboratory;
+    const { head, data, result } = laboratory;
+    if (!result) return;
     this.drawing = laboratory.drawing(head);
     this.factor.show();
     const kind = data.kinds.find((each) => each.kind === head.kind);
@@ -252,15 +254,14 @@ export class LargeMap {
     byId("mode").value = laboratory.mode;
     byId("mode").disabled = head.kind === "encoder";
     byId("off-note").hidden = this.drawing.marks.factor !== 0;
-    this.showChoices();
+    this.showChoices(this.drawing, result);
     this.draw();
     this.showTable();
   }
 
   /** The choices that there are: to merge words, and between the maps with and without the changes. */
-  showChoices() {
-    const { laboratory, drawing } = this;
-    const { changed, original } = laboratory.result;
+  showChoices(drawing, { changed, original }) {
+    const { laboratory } = this;
     const words = [changed, original].flatMap((each) => [...each.sourceWords, ...each.targetWords]);
     byId("merges").checked = laboratory.merges;
     byId("merges").parentElement.hidden = words.every(({ start, end }) => end - start < 2);
@@ -290,12 +291,12 @@ export class LargeMap {
       ? reading(drawing, pinned)
       : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";
     if (byId("reading").textContent !== text) byId("reading").textContent = text;
-    this.showTools();
+    this.showTools(drawing);
   }
 
   /** The buttons for the row of the pinned cell. */
-  showTools() {
-    const { drawing, laboratory } = this;
+  showTools(drawing) {
+    const { laboratory } = this;
     const { pinned, pinnedPlace: place } = laboratory;
     const move = byId("move");
     const canMove = pinned && place && laboratory.shown !== "original" && pinned[1] < laboratory.numSeen(pinned[0]);
@@ -352,7 +353,7 @@ export class LargeMap {
     const key = event.key.toLowerCase();
     if (cell) laboratory.look({ pinned: laboratory.pairAt(cell) });
     else if (key === "escape") laboratory.look({ pinned: null });
-    else if (key === "m" && !byId("move").hidden) laboratory.moveRow(...laboratory.pinned);
+    else if (key === "m" && laboratory.pinned && !byId("move").hidden) laboratory.moveRow(...laboratory.pinned);
     else if (key === "o") this.factor.toggle.click();
     else return;
     event.preventDefault();

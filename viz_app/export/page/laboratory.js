@@ -149,7 +149,7 @@ export class Laboratory extends EventTarget {
     const size = rows.labels.length * columns.labels.length;
     const first = (layer * heads + head) * size;
     const isOf = (each) => each?.kind === kind && each.layer === layer && each.head === head;
-    const made = this.isChanged && this.shown !== "original" ? this.result.experiment.interventions : [];
+    const made = this.isChanged && this.shown !== "original" ? (this.result?.experiment.interventions ?? []) : [];
     const ofHead = made.filter((each) => isOf(each.head));
     const forced = kind === "encoder" ? [] : made.filter((each) => each.type === "forced_token");
     const shift = this.mode === "read" ? 1 : 0;

@@ -29,12 +29,16 @@ export function unpack(text) {
   return numbers;
 }
 
-/** The values of a head, or without one of all heads of a layer; NaN for a token without a partner in the original. */
-function valuesOf(found, blocks, layer, head = null) {
+/**
+ * The values of a head, or without one of all heads of a layer; NaN for a token without a partner in the original.
+ *
+ * @param {number} [head]
+ */
+function valuesOf(found, blocks, layer, head) {
   const [, heads, rows, columns] = found.shape;
   const size = rows * columns;
   const first = (layer * heads + (head ?? 0)) * size;
-  const count = head === null ? heads * size : size;
+  const count = head === undefined ? heads * size : size;
   const zero = found.signed ? ZERO : 0;
   const unit = found.top / (found.signed ? ZERO : LARGEST);
   const valueOf = (number) => (found.signed && number === MISSING ? NaN : (number - zero) * unit);

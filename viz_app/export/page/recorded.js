@@ -12,6 +12,8 @@ import {
 } from "./drawing.js";
 import { recordedDrawing, unpack } from "./maps.js";
 
+/** @typedef {import("./drawing.js").Drawing} Drawing */
+
 /** A map on paper is drawn in this width and resolution, and shrinks to the text's width, 700 pixels. */
 const PAPER = { width: 760, ratio: 3 };
 /** Pixels that may stay above a scene while it is read; the reader scrolls to those further down. */
@@ -19,13 +21,14 @@ const HEADER = 100;
 
 /** Draws every scene of the page; its button changes between light and dark. */
 export function showRecordedMaps() {
-  const table = new ColorTable(JSON.parse(document.querySelector("#colors").textContent));
+  const find = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
+  const table = new ColorTable(JSON.parse(find("#colors").textContent));
   const page = document.documentElement;
   page.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, table));
   let theme = "";
   window.addEventListener("beforeprint", () => {
-    theme = page.dataset.theme;
+    theme = page.dataset.theme ?? "";
     page.dataset.theme = "light";
     for (const scene of scenes) scene.draw(true);
   });
@@ -33,7 +36,7 @@ export function showRecordedMaps() {
     page.dataset.theme = theme;
     for (const scene of scenes) scene.draw();
   });
-  document.querySelector("#theme").addEventListener("click", () => {
+  find("#theme").addEventListener("click", () => {
     page.dataset.theme = page.dataset.theme === "dark" ? "light" : "dark";
     for (const scene of scenes) scene.refresh();
   });
@@ -59,6 +62,10 @@ export class RecordedScene {
     };
     this.at = null;
     this.pinned = data.pinned;
+    /** @type {Drawing | null} */
+    this.drawing = null;
+    /** @type {import("./drawing.js").Layout | null} */
+    this.layout = null;
     this.part("source").textContent = data.facts.sentence;
     write(this.part("target"), data.line);
     this.part("notes").replaceChildren(...data.notes.map((each) => write(document.createElement("p"), [each])));
@@ -108,7 +115,8 @@ export class RecordedScene {
   }
 
   cellAt(event) {
-    return cellAt(this.part("map"), this.layout, this.drawing, event.clientX, event.clientY);
+    const { drawing, layout } = this;
+    return layout && drawing ? cellAt(this.part("map"), layout, drawing, event.clientX, event.clientY) : null;
   }
 
   choose(changes) {
@@ -155,7 +163,7 @@ export class RecordedScene {
     const isAtCell = data.pointed && data.pointed[1] !== null && String(this.pinned) === String(data.pinned);
     if (isAtCell && this.isShown(chosen.kind, chosen.layer, chosen.head)) drawing.marks.pointed = data.pointed;
     this.drawing = drawing;
-    this.describe(); // its lines are above the map
+    this.describe(drawing); // its lines are above the map
     const hasNumbers = this.part("numbers").checked || (onPaper && drawing.isSigned);
     const section = canvas.closest(".scene");
     const above = Math.min(section.getBoundingClientRect().top + window.scrollY, HEADER);
@@ -170,8 +178,8 @@ export class RecordedScene {
     this.part("top").textContent = top;
   }
 
-  describe() {
-    const { chosen, data, drawing } = this;
+  describe(/** @type {Drawing} */ drawing) {
+    const { chosen, data } = this;
     const { rowsAre, columnsAre } = drawing;
     const at = this.pinned || this.at;
     const title = this.titleOf(chosen.kind, chosen.layer, chosen.head);

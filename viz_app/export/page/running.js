@@ -45,7 +45,7 @@ export async function showPage() {
   byId("dialog-close").addEventListener("click", closeDialog);
   byId("copy-link").addEventListener("click", copyLink);
   laboratory.addEventListener("result", () => {
-    const { experiment } = laboratory.result;
+    const { experiment } = laboratory;
     showAll();
     byId("link-note").textContent = "";
     if (document.activeElement !== byId("text")) byId("text").value = experiment.source_text;
@@ -109,9 +109,9 @@ function listenToSentence(laboratory) {
 async function showAddress(laboratory, lesson) {
   const { data } = laboratory;
   const place = lesson?.placeIn(location.hash) ?? null;
-  const otherwise = place === null ? data.text : lesson.scenes[place].experiment.source_text;
+  const otherwise = lesson?.scenes[place ?? -1]?.experiment.source_text ?? data.text;
   const found = experimentOf(location.hash, data, otherwise);
-  if (place !== null) lesson.go(place);
+  if (place !== null) lesson?.go(place);
   if (!found) return place !== null;
   const { experiment, unread } = found;
   const fields = unread.map((each) => `“${each}”`).join(", ");

@@ -19,6 +19,7 @@ export class WordsView {
   /** Shows the result. */
   show() {
     const { result, data } = this.laboratory;
+    if (!result) return;
     this.showTranslation(result);
     this.showOriginal(result);
     this.showSource(result);

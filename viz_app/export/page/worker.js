@@ -20,7 +20,7 @@ export function serve({ Translator, TextError }) {
     },
     compare(/** @type {any} */ experiment) {
       const text = experiment.source_text;
-      const original = known?.text === text ? known.original : null;
+      const original = known?.text === text ? known?.original : null;
       const value = translator.compare(experiment, original);
       const sent = { ...value, original: original ? null : value.original };
       if (value.changed === original) sent.changed = null;
