@@ -245,7 +245,13 @@ def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
 def test_values_stand_outside_the_presented_map(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     shown, heatmap = presented(window, qtbot), window.translate_page.head.heatmap
-    qtbot.wait(200)
+    seen = []
+
+    def rests() -> bool:
+        seen.append(shown.value.geometry())
+        return len(seen) > 20 and all(place == seen[-1] for place in seen[-20:])
+
+    qtbot.waitUntil(rests)
     pair = Pair(1, 1)
     place = shown.value.geometry()
     window.state.selection.pin(pair)
