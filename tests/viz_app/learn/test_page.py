@@ -1098,6 +1098,16 @@ def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, pa
     qtbot.waitUntil(lambda: [figure.height() for figure in view.figures] == pytest.approx(small, abs=2))
 
 
+def test_points_of_heads_and_their_map_share_a_large_page(qtbot: QtBot, page: LearnPage) -> None:
+    page.resize(1890, 1000)
+    view = chapter(qtbot, page, "not")
+    qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
+    resting_heights(qtbot, view)
+    points = view.figures[0]
+    assert isinstance(points, ClarityVsImportanceFigure)
+    assert points.plot.height() > 1.3 * points.plot.minimumHeight()
+
+
 def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(qtbot: QtBot, page: LearnPage) -> None:
     figure = chapter(qtbot, page, "mask").figures[0]
     assert isinstance(figure, MaskFigure)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.quantities import number
@@ -38,6 +38,7 @@ class ClarityVsImportanceFigure(ChapterFigure):
     """
 
     caption = "Every head of this sentence: how clearly it points, and what is lost without it"
+    takes_height = True
     answer: tuple[HeadPoint, ...] | None
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
@@ -47,7 +48,7 @@ class ClarityVsImportanceFigure(ChapterFigure):
         self.plot.pointed.connect(self._say)
         self.correlations, self.says = label("muted", wraps=True), label("muted", wraps=True)
         self.correlations.setToolTip(CLARITY)
-        add_parts(self.column, self.plot, self.correlations, self.says)
+        add_parts(self.column, (self.plot, 1), self.correlations, self.says)
 
     def job(self) -> Job | None:
         """The points of the sentence without interventions."""
@@ -91,7 +92,6 @@ class HeadPlot(LineChart):
         self._head: Head | None = None
         self._under: HeadPoint | None = None
         scales(self.setMinimumHeight, 230)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def show_points(self, points: tuple[HeadPoint, ...], chosen: Head) -> None:
         """Shows these points, with one head chosen."""
