@@ -106,9 +106,11 @@ def test_a_text_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("chapter", read_chapters(), ids=lambda chapter: chapter.name)
 def test_every_shipped_text_names_only_what_there_is(chapter: Chapter) -> None:
     assert chapter.figures, "a chapter has a live figure"
+    checks = [block.check for block in chapter.blocks if isinstance(block, Predict)]
     for figure in chapter.figures:
         assert figure.name in FIGURES
-        assert set(figure.options) <= FIGURES[figure.name].options_known
+        assert set(figure.options) <= FIGURES[figure.name].options_known | {"question"}
+        assert figure.options.get("question") in (None, *checks)
     paragraphs = [chapter.claim]
     assert set(chapter.begin) <= set(ACTIONS)
     for block in chapter.blocks:

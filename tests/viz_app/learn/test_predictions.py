@@ -172,13 +172,14 @@ def test_an_answer_wanted_while_another_sentence_is_translated_is_given_about_th
     assert state.original.source_text == text
 
 
-def test_the_figure_of_a_question_comes_into_sight_with_the_answer(qtbot: QtBot, window: MainWindow) -> None:
+@pytest.mark.parametrize("name", ["positions", "weight", "training"])
+def test_the_figure_of_a_question_comes_into_sight_with_the_answer(qtbot: QtBot, window: MainWindow, name: str) -> None:
     window.resize(1100, 700)
-    view = open_chapter(qtbot, window, "training", SENTENCES[0])
+    view = open_chapter(qtbot, window, name, SENTENCES[1])
     (prediction,) = view.text.predictions
     (figure,) = (each for each in view.figures if each.question == prediction.check)
     assert figure.visibleRegion().boundingRect().height() < figure.height() / 2
-    qtbot.mouseClick(prediction.choices["falls"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(next(iter(prediction.choices.values())), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: figure.visibleRegion().boundingRect().height() == figure.height())
     assert not prediction.verdict.text()
 

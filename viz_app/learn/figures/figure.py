@@ -53,8 +53,9 @@ class ChapterFigure(LivePanel):
     Attributes:
         caption: the line above it.
         takes_height: whether it grows with the page.
-        options_known: the names of its options.
-        question: the check of a question. Once it is answered, the figure shows the answer. Empty if there is none.
+        options_known: the names of its options, besides `question`.
+        question: the check of a question about the figure, which comes into sight with an answer; empty for none. A
+            subclass that names one hides its answer until then. Others get theirs from an option of this name.
         job_type: the job about the displayed translation; None if no job is needed.
         context, options: as given; options come from the chapter's text.
         answer: the result of the last job; None before the first.
@@ -65,13 +66,14 @@ class ChapterFigure(LivePanel):
     caption: ClassVar[str]
     takes_height: ClassVar[bool] = False
     options_known: ClassVar[frozenset[str]] = frozenset()
-    question: ClassVar[str] = ""
+    question: str = ""
     job_type: ClassVar[type[Any] | None] = None
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         self.title = label("heading", self.caption, wraps=True)
         super().__init__(context.state, context.controller, self.title, parent)
         self.context, self.options = context, options
+        self.question = options.get("question", self.question)
         self.answer: Any = None
         self.available_height = 0
         self._done: Job | None = None

@@ -314,9 +314,10 @@ class WeightTable(QWidget):
             return
         painter, last = QPainter(self), len(self._tokens)
         painter.setFont(theme.font("body"))
-        headings = ("", "query · keys k", "attention score", "weight", "weight · value v")
+        headings = ("", "query · keys k", "attention score", "weight", "weight · value")
         for cell, heading in zip(self._cells(-2), headings, strict=True):
-            self._paint_text(painter, cell, heading, "muted", Qt.AlignmentFlag.AlignLeft)
+            wider = cell.adjusted(0, 0, scaled(GAP) - 4, 0)
+            self._paint_text(painter, wider, heading, "muted", Qt.AlignmentFlag.AlignLeft)
         key_reach = float(max(np.abs(steps.query).max(), np.abs(steps.keys).max()))
         value_reach = float(max(np.abs(steps.weighted).max(), np.abs(steps.output).max(), 1e-9))
         score_reach = float(max(np.abs(steps.scores[np.isfinite(steps.scores)]).max(), 1e-9))
