@@ -36,7 +36,7 @@ from augenmerk.viz_app.export.page_parts import (
 )
 from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import NUM_LINES, room_on_paper
-from augenmerk.viz_app.state.map_source import new_entries, selected, spread
+from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
 from augenmerk.viz_app.state.map_text import network_note
 from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
 from augenmerk.viz_app.state.marks import marks_of_experiment
@@ -190,6 +190,7 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
             "columnsAre": labelled.keys.meaning,
             "shape": view.values.shape,
             "top": top,
+            "least": LEAST_DIFFERENCE if is_signed else 0,
             "signed": is_signed,
             "block": blocks.index(block),
             "hidden": _hidden(labelled),
@@ -220,7 +221,7 @@ def _bands(bands: Iterable[Band]) -> list[dict[str, Any]]:
 
 def _packed(values: FloatArray, *, is_signed: bool) -> tuple[str, float]:
     """Values as base64 of little-endian 16-bit numbers, and the largest value, or the largest absolute difference."""
-    top = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
+    top = float(np.nanmax(np.abs(values), initial=LEAST_DIFFERENCE if is_signed else 0.0)) or 1.0
     largest, zero = (ZERO, ZERO) if is_signed else (LARGEST, 0)
     numbers = np.rint(np.nan_to_num(values).astype(np.float64) * (largest / top)).clip(-zero, largest) + zero
     packed = np.where(np.isnan(values), MISSING, numbers).astype("<u2")

@@ -84,6 +84,7 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """Clicks the middle of an element, which must be visible and not covered, and waits for the result."""
+        self.script("document.querySelector(arguments[0]).scrollIntoView({ block: 'nearest' })", selector)
         self.command(f"/element/{self.find(selector)}/click")
         self.settle()
 

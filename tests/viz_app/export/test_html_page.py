@@ -21,7 +21,7 @@ from augenmerk.viz_app.export.page_parts import page_script
 from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, color_table
 from augenmerk.viz_app.palette import DARK, LIGHT
-from augenmerk.viz_app.state.map_source import spread
+from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, spread
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
 
@@ -280,6 +280,15 @@ def test_a_difference_has_colours_of_its_own_and_says_so(qapp) -> None:
     assert missing not in colors["light"]["signed"]
     tell = "JSON.stringify(new ColorTable(colors).colorOf(1, { top: 1, isSigned: false }))"
     assert read_by_the_script(page, tell) == colors["light"]["weights"][-1]
+
+
+def test_equal_maps_do_not_look_like_a_finding() -> None:
+    same = {kind: TRANSLATION.maps.of_kind(kind) for kind in KINDS}
+    data = data_of(page_html(content(original=(TRANSLATION, same))))
+    modes = [mode for kind in data["kinds"] for mode in kind["modes"].values()]
+    assert {(mode["signed"], round(mode["top"], 6), mode["least"]) for mode in modes} == {
+        (True, *[LEAST_DIFFERENCE] * 2)
+    }
 
 
 def test_where_nothing_pairs_the_page_shows_the_changed_maps(qapp) -> None:

@@ -502,6 +502,34 @@ def test_a_head_chosen_on_a_phone_brings_the_large_map_into_sight(browser: Brows
     assert 0 <= top < bottom <= PHONE[1]
 
 
+def test_a_phone_repeats_the_translation_while_it_is_out_of_sight(
+    browser: Browser, bundled_translator: Translator
+) -> None:
+    shown = "return document.getElementById('echo').checkVisibility()"
+    browser.show_as(*PHONE, is_phone=True)
+    assert not browser.script(shown)
+    browser.click('[aria-label="Switch all heads of cross-attention off"]')
+    browser.script("return new Promise(requestAnimationFrame)")
+    assert browser.script(shown)
+    assert browser.text("#echo") == browser.text("#translation") != bundled_translator.run(Experiment(SENTENCE)).text
+    browser.show_as(*DESK)
+    assert not browser.script(shown)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_texts_have_contrast_under_the_mouse(browser: Browser, theme: str) -> None:
+    browser.show_as(*DESK, theme=theme)
+    for selector in ("#ask .primary", "#copy-link", "#translation button"):
+        x, y = browser.script(
+            "const box = document.querySelector(arguments[0]).getBoundingClientRect(); return [box.x + 5, box.y + 5]",
+            selector,
+        )
+        move = {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}
+        browser.command("/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [move]}]})
+        assert browser.script("return document.querySelector(arguments[0]).matches(':hover')", selector)
+        assert browser.script(LOW_CONTRAST) == [], selector
+
+
 def test_the_role_of_the_head_in_view_is_named_as_measured(browser: Browser) -> None:
     sample = read_sample_roles(bundled_model_path())
     assert sample is not None

@@ -11,6 +11,7 @@
  * @property {[number, number, number, number]} shape layers, heads, rows, columns
  * @property {number} top the value farthest from 0
  * @property {boolean} signed
+ * @property {number} least the least value of the last colour
  * @property {number} block
  * @property {number[][]} hidden [layers][heads], share of the attention on hidden columns
  * @property {import("./drawing.js").Band[]} changed
@@ -45,9 +46,9 @@ function valuesOf(found, blocks, layer, head) {
   return Float32Array.from(blocks[found.block].subarray(first, first + count), valueOf);
 }
 
-/** The value farthest from 0. */
-function largest(values) {
-  let top = 0;
+/** The distance of the value farthest from 0, or `least`. */
+function largest(values, least) {
+  let top = least;
   for (const value of values) if (Math.abs(value) > top) top = Math.abs(value);
   return top || 1;
 }
@@ -67,8 +68,8 @@ export function recordedDrawing(found, blocks, layer, head, scale) {
   const top = {
     one: () => 1,
     kind: () => found.top,
-    layer: () => largest(valuesOf(found, blocks, layer)),
-    head: () => largest(values),
+    layer: () => largest(valuesOf(found, blocks, layer), found.least),
+    head: () => largest(values, found.least),
   }[scale]();
   const { rowsAre, columnsAre, signed: isSigned } = found;
   const marks = Object.assign({ changed: found.changed }, found.marks[layer][head]);

@@ -60,8 +60,16 @@ export async function showPage() {
   laboratory.addEventListener("problem", () => report(laboratory.problem));
   laboratory.addEventListener("busy", () => page.toggleAttribute("aria-busy", laboratory.isBusy));
   listenToSentence(laboratory);
+  repeatTranslation(laboratory);
   window.addEventListener("hashchange", () => showAddress(laboratory, lesson));
   return start(laboratory, model, lesson);
+}
+
+/** Repeats the translation at the lower edge of a phone while it is out of sight. @param {Laboratory} laboratory */
+function repeatTranslation(laboratory) {
+  const echo = byId("echo");
+  new IntersectionObserver((entries) => (echo.hidden = entries[0].isIntersecting)).observe(byId("translation"));
+  laboratory.addEventListener("result", () => (echo.textContent = laboratory.result?.changed.text ?? ""));
 }
 
 function report(problem) {
