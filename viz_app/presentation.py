@@ -21,6 +21,7 @@ from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.chips import ChangeLabels
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
+from augenmerk.viz_app.views.sentence import BUSY, BUSY_DELAY_MS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, run_by_key
 from augenmerk.viz_app.widgets.layouts import Borrowed, PageStack, WindowScrollArea, column_of, row_of
 
@@ -113,11 +114,13 @@ class Presentation(QWidget):
         self._focus_before: QWidget | None = None
         self._window_before = Qt.WindowState.WindowNoState
         self._splitters: list[tuple[QSplitter, QByteArray]] = []
-        self._follows = False
+        self._follows = self._is_busy = False
+        self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
+        self._busy_timer.timeout.connect(lambda: self._show_busy(True))
         self.step_scene: Callable[[int], bool] = lambda by: False
         self.scene_words: Callable[[], tuple[str, ...] | None] = lambda: None
         self.scene, self.source, self.target, self.value, self.caption, self.hint = (QLabel() for _ in range(6))
-        self.changes = ChangeLabels(state)
+        self.changes = ChangeLabels()
         self._make_texts()
         self._content = column_of()
         holder, content = _Holder(), QWidget()
@@ -139,6 +142,7 @@ class Presentation(QWidget):
         self._follows, state = True, self._state
         for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measuring.changed):
             changed.connect(self.rebuild)
+        state.request.changed.connect(self._on_request)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         for mark in ("head", "hovered", "pinned", "pointer"):
             getattr(state.selection.events, mark).connect(self.rebuild, max_args=0)
@@ -197,8 +201,8 @@ class Presentation(QWidget):
         for known, act in ((self._shown_state, "disconnect"), (state, "connect")):
             if known is not self._state:  # that of the Translate page always counts
                 getattr(known.result_changed, act)(self.rebuild)
+                getattr(known.request.changed, act)(self._on_request)
         self._shown_state = state
-        self.changes.follow(state)
 
     def _restore_splitters(self) -> None:
         """Larger letters have moved them."""
@@ -226,6 +230,7 @@ class Presentation(QWidget):
         self.scene.setText(self._scene_text(*scene) if scene is not None else "")
         self.scene.setVisible(scene is not None)
         self.target.setVisible(view.state is not None)
+        self.changes.show_changes(state)
         self.changes.setVisible(view.state is not None and bool(self.changes.texts))
         for words in (self.source, self.value, self.caption):
             words.setVisible(view.is_about_sentence)
@@ -236,12 +241,26 @@ class Presentation(QWidget):
         if shown is not None and not view.is_about_sentence:  # above the view, in one line with the sentence
             color = current_theme().palette.muted
             marked = f'<span style="color: {color}">{escape(shown.experiment.source_text)} → </span>{marked}'
-        self.target.setText(marked)
+        busy = f' <span style="color: {current_theme().palette.accent}">{BUSY}</span>' if self._is_busy else ""
+        self.target.setText(f"{marked}{busy}")
         pair = state.selection.hovered or state.selection.pinned
         value = map_text.describe(state, pair) if pair is not None and shown is not None else None
         self.value.setText("\n".join(value or ("", "")))
         self.caption.setText(view.caption() if view.caption is not None and shown is not None else "")
         self._fit_words()
+
+    def _on_request(self) -> None:
+        """The old sentence and view stay while another result is computed; after a moment, this is shown."""
+        if self.view is not None and self._shown_state.request.is_running:
+            self._busy_timer.start()
+        else:
+            self._busy_timer.stop()
+            self._show_busy(False)
+
+    def _show_busy(self, is_busy: bool) -> None:
+        if is_busy != self._is_busy:
+            self._is_busy = is_busy
+            self.rebuild()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads and layers, or with a lesson ← and → through scenes: see `KEYS`."""

@@ -1,5 +1,6 @@
 """The presentation: one view of the window on the whole screen, driven by keys."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.experiment_file import write_lesson_file
+from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
@@ -16,11 +19,14 @@ from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale_for
 from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import current_theme
+from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
+from tests.viz_app.synthetic import FakeTranslator
 from tests.viz_app.translate.test_maps_fit import sentence_of
 
 
@@ -239,6 +245,37 @@ def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     window.present("training")
     assert not shown.target.isVisible()
     window.presentation.end()
+
+
+class WaitingTranslator(FakeTranslator):
+    """Translates other sentences than the first when it is allowed to."""
+
+    allowed = threading.Event()
+
+    def run(self, experiment, *, should_stop=lambda: False) -> Translation:
+        while "Hund" in experiment.source_text and not self.allowed.wait(0.01) and not should_stop():
+            pass
+        return super().run(experiment, should_stop=should_stop)
+
+
+@pytest.mark.heavy
+def test_the_old_sentence_and_map_stay_until_the_new_ones_are_computed(make_window: MakeWindow, qtbot: QtBot) -> None:
+    WaitingTranslator.allowed.clear()
+    window = make_window(loader=WaitingTranslator)
+    shown = presented(window, qtbot)
+    window.state.submit(edit_text("Ein Hund ."))
+    window.state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
+    qtbot.waitUntil(lambda: BUSY in shown.target.text())
+    assert not shown.changes.texts
+    assert shown.source.text() == "Ein Mann ."
+    assert shown.target.text().startswith("Ein mann.")
+    view = window.state.maps.view()
+    assert view is not None
+    assert "mann" in view.column_labels
+    WaitingTranslator.allowed.set()
+    qtbot.waitUntil(lambda: shown.source.text() == "Ein Hund .")
+    assert BUSY not in shown.target.text()
+    assert len(shown.changes.texts) == 1
 
 
 @pytest.mark.heavy

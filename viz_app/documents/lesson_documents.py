@@ -23,7 +23,7 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson import OpenLesson, SceneAnswer, Views, as_title
-from augenmerk.viz_app.documents.lesson_bar import LessonBar, LessonTextDialog
+from augenmerk.viz_app.documents.lesson_bar import COMPUTING, LessonBar, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_export import (
     LessonResultsJob,
     SceneResult,
@@ -342,7 +342,8 @@ class LessonDocuments(QObject):
         if scene is None:
             return None
         heading = f"{self.lesson.place_text} · {scene.title}"
-        return heading, scene.text, scene.question, self.answer.text or ""
+        answer = COMPUTING if self.answer.is_computing else self.answer.text or ""
+        return heading, scene.text, scene.question, answer
 
     def listed(self) -> list[BoundCommand]:
         """A command for each lesson that opens it: recent ones, then those that ship. Reads all files."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.text.vocabulary import STARTS
-from augenmerk.core.translation.experiment import GivenTarget, Intervention, in_groups, scaling
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention, in_groups, scaling
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.viz_app.heatmap.drawing import POINTER_PX, VEIL_OPACITY, Box, pointer_shapes
 from augenmerk.viz_app.heatmap.heatmap import selection_mode_of
@@ -524,41 +524,34 @@ class InterventionChips(QWidget):
         return chip
 
 
-def change_texts(state: ExperimentState) -> list[str]:
-    """The texts of the chips, in their order."""
-    experiment, result = state.experiment, state.result
+def change_texts(state: ExperimentState, experiment: Experiment | None = None) -> list[str]:
+    """The texts of the chips, in their order. Without an experiment, of the state's, which may not be computed yet."""
+    experiment, result = experiment or state.experiment, state.result
     groups = in_groups(experiment.interventions, state.maps.all_heads)
     texts = [f"{text} (not reached)" if _is_unreached(each[0], result) else text for text, each in groups]
     return texts + [GIVEN] * isinstance(experiment.output, GivenTarget)
 
 
 class ChangeLabels(QWidget):
-    """The changes of an experiment as the chips name them, for an audience: nothing removes them."""
+    """The changes of the translation shown as the chips name them, for an audience: nothing removes them."""
 
-    def __init__(self, state: ExperimentState) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._state, self._labels = state, list[QLabel]()
+        self._labels = list[QLabel]()
         self._flow = FlowLayout(CHIP_SPACING, self)
-        self.follow(state)
-
-    def follow(self, state: ExperimentState) -> None:
-        """Shows the changes of another experiment from now on."""
-        if state is not self._state:
-            for changed in (self._state.experiment_changed, self._state.result_changed):
-                changed.disconnect(self.rebuild, missing_ok=True)
-        self._state = state
-        for changed in (state.experiment_changed, state.result_changed):
-            changed.connect(self.rebuild, unique=True)
-        self.rebuild()
 
     @property
     def texts(self) -> list[str]:
         """The changes."""
         return [each.text() for each in self._labels]
 
-    def rebuild(self) -> None:
-        """Updates the labels to the experiment."""
-        old, self._labels = self._labels, [label("chip", text) for text in change_texts(self._state)]
+    def show_changes(self, state: ExperimentState) -> None:
+        """Shows those of the translation of this state."""
+        shown = state.translation
+        texts = change_texts(state, shown.experiment) if shown is not None else []
+        if texts == self.texts:
+            return
+        old, self._labels = self._labels, [label("chip", text) for text in texts]
         replace_widgets(self._flow, old, self._labels)
         self.updateGeometry()
 
