@@ -3,16 +3,20 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import FloatArray, MapKind
 from augenmerk.viz_app.export.html_page import ScenePart, lesson_page_html, save_lesson_page
 from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import SheetScene, save_sheet
+from tests.viz_app.export.browser import Browser
 from tests.viz_app.export.test_html_page import SAID, TRANSLATION, Parts, content, read_by_the_script
 from tests.viz_app.export.test_sheet_pdf import SCENE
 from tests.viz_app.synthetic import make_translation
@@ -101,6 +105,10 @@ def test_scenes_are_printed_two_on_a_page_with_room_for_answers() -> None:
         assert rule in printed, rule
 
 
+def heads_in(maps: Mapping[MapKind, FloatArray]) -> list[Head]:
+    return [Head(kind, *place) for kind, each in maps.items() for place in np.ndindex(*each.shape[:2])]
+
+
 LONG = "A sentence that is long enough for two lines on paper, even if its letters are small, as in a caption it is."
 
 
@@ -133,3 +141,22 @@ def test_a_browser_prints_two_scenes_on_a_page(notes: tuple[str, ...], tmp_path:
             timeout=120,
         )
         assert len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) == 2, name
+
+
+@pytest.mark.subprocess
+@pytest.mark.heavy
+def test_recorded_scenes_fit_a_phone_and_name_their_heads(session: Browser, tmp_path: Path) -> None:
+    long = make_translation("donaudampfschifffahrtsgesellschaft " * 9, "a very long name " * 4)
+    maps = {kind: long.maps.of_kind(kind) for kind in ("encoder", "decoder", "cross")}
+    signed = content(translation=long, maps=maps, original=(long, maps))
+    parts = (*PARTS, replace(PARTS[0], content=signed))
+    (tmp_path / "page.html").write_text(lesson_page_html("Title", parts), encoding="utf-8")
+    session.show_as(360, 740, is_phone=True)
+    session.command("/url", {"url": (tmp_path / "page.html").as_uri()})
+    assert session.script("return [document.documentElement.scrollWidth, innerWidth]") == [360, 360]
+    nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
+    names = [
+        each["name"]["value"] for each in nodes if each.get("role", {}).get("value") == "button" and "name" in each
+    ]
+    heads = [head.title for part in parts for head in heads_in(part.content.maps)]
+    assert [name for name in names if " · head " in name] == heads

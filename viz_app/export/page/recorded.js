@@ -233,7 +233,11 @@ export class RecordedScene {
     }
     canvas.tabIndex = 0;
     canvas.title = this.titleOf(kind, layer, head);
-    if (kind === chosen.kind && layer === chosen.layer && head === chosen.head) canvas.classList.add("chosen");
+    const isChosen = kind === chosen.kind && layer === chosen.layer && head === chosen.head;
+    if (isChosen) canvas.classList.add("chosen");
+    canvas.setAttribute("role", "button");
+    canvas.setAttribute("aria-label", canvas.title);
+    canvas.setAttribute("aria-pressed", String(isChosen));
     drawSmallMap(canvas, drawing, this.table);
     const choose = () => {
       if (kind !== chosen.kind) this.pinned = this.at = null;
