@@ -9,6 +9,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 
+from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.heatmap.heatmap import LargeMap, selection_mode_of
@@ -197,7 +198,7 @@ class LinesPainter:
             if abs(value) < least:
                 continue
             y = self.y_of(Band(index, not label.is_row))
-            text = f"{value:+.2f}".replace("-", "−") if self.is_signed else f"{value:.2f}"
+            text = number(value, signed=self.is_signed)
             if label.is_row:
                 painter.drawText(QRectF(self.right + reach, y - half, 100, 2 * half), middle, text)
             else:

@@ -8,14 +8,14 @@ import numpy as np
 from augenmerk.core.analysis.measures import MEASURES, Measure
 from augenmerk.core.analysis.selection import Combination
 from augenmerk.core.model.heads import KIND_TITLES, Network, Side
-from augenmerk.core.quantities import percent, percent_in_words
+from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.core.translation.experiment import Experiment, factors_of
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_source import hides_nothing
-from augenmerk.viz_app.state.map_view import NO_MARKS, SHORTENED, Band, MapView, Pair
+from augenmerk.viz_app.state.map_view import NO_MARKS, SHORTENED, Band, MapView, Pair, scaling_text
 from augenmerk.viz_app.state.map_view_settings import Picture, ShownMaps
 from augenmerk.viz_app.state.marks import marks_of_large_map, query_sum
 from augenmerk.viz_app.state.sentence_text import elided
@@ -46,13 +46,13 @@ def titles(state: ExperimentState) -> list[str]:
     """The title of the large map, and "off" or a factor if its heads are scaled."""
     view = state.maps.view()
     marks = marks_of_large_map(state, view) if view is not None else NO_MARKS
-    return [title(state), *(["off"] if marks.is_off else [marks.scaling] if marks.scaling else [])]
+    return [*filter(None, (title(state), scaling_text(marks.factor)))]
 
 
 def network_note(experiment: Experiment, side: Side, layer: int) -> str:
     """A few letters on the feed-forward network of a layer; empty if it is unchanged."""
-    factor = factors_of(experiment.scalings).get(Network(side, layer), 1.0)
-    return "" if factor == 1 else "FFN off" if factor == 0 else f"FFN ×{factor:g}".replace("-", "−")
+    scaling = scaling_text(factors_of(experiment.scalings).get(Network(side, layer), 1.0))
+    return f"FFN {scaling}" if scaling else ""
 
 
 def meaning_of_query(state: ExperimentState, picture: Picture = "heatmap") -> str:
@@ -162,8 +162,8 @@ def cell_text(state: ExperimentState, pair: Pair) -> CellText | None:
     labels, value = (view.row_labels[place.row], view.column_labels[place.column]), float(view.values[place])
     if np.isnan(value):
         return CellText(verb, *labels, "", "not in the original")
-    sign = "+" if state.maps.is_signed(state.selection.head.kind) else ""
-    return CellText(verb, *labels, value_name(state), f"{value:{sign}.3f}".replace("-", "−"))
+    is_signed = state.maps.is_signed(state.selection.head.kind)
+    return CellText(verb, *labels, value_name(state), number(value, 3, signed=is_signed))
 
 
 def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:

@@ -100,10 +100,15 @@ class Marks:
     @property
     def scaling(self) -> str:
         """The factor in a few letters; empty if the head is off or unchanged."""
-        return f"×{self.factor:g}".replace("-", "−") if self.factor not in (0, 1) else ""
+        return "" if self.is_off else scaling_text(self.factor)
 
 
 NO_MARKS = Marks()
+
+
+def scaling_text(factor: float) -> str:
+    """A few letters on the factor of a head or network: "off", "×0.5"; empty if it is unchanged."""
+    return "" if factor == 1 else "off" if factor == 0 else f"×{factor:g}".replace("-", "−")
 
 
 @dataclass(frozen=True, eq=False)
