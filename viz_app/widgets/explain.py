@@ -75,10 +75,10 @@ def parse_glossary(text: str) -> tuple[Entry, ...]:
 
 
 @cache
-def glossary(language: str = "en") -> tuple[Entry, ...]:
+def glossary() -> tuple[Entry, ...]:
     """The entries that ship; none if the file is missing."""
     try:
-        return parse_glossary((resource_path("learn") / language / "glossary.md").read_text(encoding="utf-8"))
+        return parse_glossary(resource_path("learn/en/glossary.md").read_text(encoding="utf-8"))
     except OSError:
         return ()
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.model.heads import Head
+from augenmerk.core.quantities import percent
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import hides_nothing
@@ -118,7 +119,7 @@ class AlignmentState:
 
 def cells(score: "AlignerScore") -> tuple[str, ...]:
     """A row of the table: error rate reported, that chosen by, layer, head, rows, measure."""
-    rates = (f"{100 * score.reporting.aer:.1f}%", f"{100 * score.choosing.aer:.1f}%")
+    rates = percent(score.reporting.aer, 1), percent(score.choosing.aer, 1)
     aligner = score.aligner
     if aligner is None:
         return (*rates, "–", "–", "–", score.name)
@@ -131,11 +132,11 @@ def summary(ranking: "AlignerRanking") -> str:
     """The best aligner and the baselines, in sentences."""
     if ranking.best is None:
         return ""
-    best = 100 * ranking.best.reporting.aer
-    others = ", ".join(f"{each.name} {100 * each.reporting.aer:.1f}%" for each in ranking.baselines)
+    best = percent(ranking.best.reporting.aer, 1)
+    others = ", ".join(f"{each.name} {percent(each.reporting.aer, 1)}" for each in ranking.baselines)
     pairs = "1 pair was" if ranking.num_skipped == 1 else f"{ranking.num_skipped} pairs were"
     skipped = f" {pairs} skipped: the model splits other words." if ranking.num_skipped else ""
     return (
-        f"Best alignment error rate: {best:.1f}%; {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
+        f"Best alignment error rate: {best}; {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
         f"reported on {ranking.num_reporting} others.{skipped} Click a row to show it."
     )
