@@ -51,6 +51,7 @@ PHRASES: Mapping[str, str] = {
     "still_shown": "The previous sentence is still shown.",
     "taken_back": "Refused, and taken back: {changes}.",
     "last_change": "the last change",
+    "same_words": "Same words as without these changes",
     # changes, as they are listed
     "change_removed": "word {place} removed",
     "change_replaced": "word {place} → {text}",

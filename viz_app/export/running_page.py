@@ -42,6 +42,7 @@ from augenmerk.viz_app.state.map_text import (
     SHOWN_NOTES,
 )
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.state.sentence_text import LOW_PROBABILITY
 
 MODULES = (
     "../../../core/page/phrases.js",
@@ -144,6 +145,7 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles:
         "examples": [{"group": group, "members": members} for group, members in groups],
         "targetLanguage": two_letter_code(run.data.target_language),
         "isStartGiven": run.is_copy_task,
+        "lowProbability": LOW_PROBABILITY,
         "unlikeTraining": f"{Coverage((), True, counts.kind if counts is not None else '').known} {OTHER_TEXT}",
         "limits": {"factor": MAX_FACTOR, "temperature": [MIN_TEMPERATURE, MAX_TEMPERATURE]},
         "colors": cell_colors(),

@@ -15,6 +15,8 @@ from augenmerk.core.translation.result import ExperimentResult, RareWord, Respel
 MAX_CHARACTERS = 5_000
 """Ten times the longest sentence of any corpus here. Beyond it, laying out the text and cutting it into words take
 seconds: the time grows with the square of the length where there are no spaces."""
+LOW_PROBABILITY = 0.5
+"""Words below it are marked."""
 
 
 def limited(text: str) -> str:

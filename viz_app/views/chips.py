@@ -24,7 +24,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import MARKS
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
 from augenmerk.viz_app.state.marks import key_shares, pointed_word, word_of_query
-from augenmerk.viz_app.state.sentence_text import new_words, visible
+from augenmerk.viz_app.state.sentence_text import LOW_PROBABILITY, new_words, visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled, scales
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, UNDO
 from augenmerk.viz_app.widgets.buttons import choice_buttons, flat_button
@@ -47,7 +47,6 @@ SPACING = 6
 PADDING = 7
 BAR_HEIGHT = 3
 LINE_GAP = 6
-LOW_PROBABILITY = 0.5
 MAX_SHADE = 0.55
 EXPLANATION = (
     "A word of the translation. The bar below it is the word's probability: full at 1, orange below 0.5. "

@@ -11,6 +11,7 @@ from augenmerk.core.analysis.occlusion import left_out_note
 from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in
+from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.translation.experiment import GivenTarget
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.viz_app.state.experiment_editor import redo, set_output, undo
@@ -649,7 +650,7 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
     if own:
         words, forms = own, [f"{measured.capitalize()} · {own}", f"{short} · {own}"]
     elif result.original.text == result.changed.text:
-        words = "Same words as without these changes"
+        words = PHRASES["same_words"]
         plain = verdict.removeprefix("now ")
         forms = [f"{words} · {measured}", f"Same words · {verdict}", f"Same words, {plain}", "Same words"]
     else:

@@ -3,7 +3,6 @@ import { askText, button, byId, closeDialog, make, openDialog, refill, setHidden
 import { intervene, plain, without } from "./experiment.js";
 import { decimal, logProbabilityOf, newWords, percent, piecesOfTranslation, sum } from "./sentence.js";
 
-const LOW_PROBABILITY = 0.5;
 const NUM_SHOWN = 5;
 
 /** Shows the words of the laboratory's result, and offers changes to them. */
@@ -32,16 +31,14 @@ export class WordsView {
   showTranslation({ changed, original }) {
     const fresh = newWords(original, changed);
     const { pointedStep: step } = this.laboratory;
-    const { isStartGiven } = this.laboratory.data;
+    const { isStartGiven, lowProbability } = this.laboratory.data;
     const pieces = piecesOfTranslation(changed, isStartGiven).map(({ text, word }) => {
       if (!word) return text;
       const probability = Math.exp(logProbabilityOf(changed, word));
       const isPointed = step !== null && word.start <= step && step < word.end;
-      const kinds = [
-        fresh.has(word) && "new",
-        probability < LOW_PROBABILITY && "unsure",
-        isPointed && "pointed",
-      ].filter(Boolean);
+      const kinds = [fresh.has(word) && "new", probability < lowProbability && "unsure", isPointed && "pointed"].filter(
+        Boolean,
+      );
       return button(text, () => this.openWord(changed, word), {
         className: ["word", ...kinds].join(" "),
         style: `--share: ${probability}`,
@@ -64,7 +61,7 @@ export class WordsView {
     );
     const words =
       original.text === changed.text
-        ? ["Same words as without these changes"]
+        ? [this.laboratory.data.phrases.same_words]
         : ["Original: ", make("span", { lang: "en" }, ...pieces)];
     line.replaceChildren(...words, ` · log-probability of the original: ${decimal(before)} → ${decimal(after)}`);
   }
