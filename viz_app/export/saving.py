@@ -40,7 +40,6 @@ from augenmerk.viz_app.export.html_page import save_page
 from augenmerk.viz_app.export.page_content import facts_of, page_content
 from augenmerk.viz_app.heatmap.drawing import Drawing, large_map, small_maps
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter
-from augenmerk.viz_app.heatmap.map_image import drawing_shapes
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import hides_nothing
@@ -428,8 +427,7 @@ def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> byte
         draw(image)
         image.save(buffer, "PNG")  # type: ignore[call-overload]
     else:
-        with drawing_shapes():
-            draw(_svg(buffer, size) if kind == ".svg" else _pdf(buffer, size))
+        draw(_svg(buffer, size) if kind == ".svg" else _pdf(buffer, size))
     content = bytes(buffer.data().data())
     if kind != ".svg":
         return content

@@ -571,7 +571,7 @@ class HeadGrid(Canvas):
         if grid is None:
             painter.fillRect(event.rect(), self.theme.color("panel"))
             return
-        if draws_shapes():  # letters stay letters in a vector picture
+        if draws_shapes(painter):  # letters stay letters in a vector picture
             painter.fillRect(event.rect(), self.theme.color("panel"))
             grid.paint_heads(painter)
         else:

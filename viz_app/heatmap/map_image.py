@@ -1,12 +1,10 @@
 """Cells and marks of a drawing by `QPainter`: maps as images, and shapes."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPainter, QPen
+from PySide6.QtGui import QImage, QPaintEngine, QPainter, QPen
 
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.heatmap.drawing import VEIL_OPACITY, ColorTable, Shape
@@ -16,6 +14,7 @@ HATCH_STEP = 6.0
 """Pixels between two lines of a hatching."""
 
 
+VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf)
 SEAM = 1.0
 """Pixels of a vector picture's cell under the next one: no ground shows between them in a viewer that smooths edges."""
 PIXELS_PER_CELL = 8
@@ -63,7 +62,7 @@ def _merged(values: FloatArray, max_pixels: int, largest: np.ufunc) -> FloatArra
 
 def draw_map(painter: QPainter, target: QRectF, image: QImage) -> None:
     """Draws an image with hard edges between its pixels: in a vector picture as rectangles."""
-    if draws_shapes():
+    if draws_shapes(painter):
         _draw_rectangles(painter, target, image)
         return
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
@@ -72,30 +71,14 @@ def draw_map(painter: QPainter, target: QRectF, image: QImage) -> None:
 
 def draw_thumbnail(painter: QPainter, target: QRect, image: QImage) -> None:
     """Draws a small image with hard edges; in a vector picture enlarged, because viewers blur enlarged images."""
-    if draws_shapes():
+    if draws_shapes(painter):
         image = enlarged(image, 2 * max(target.width(), target.height()))
     painter.drawImage(target, image)
 
 
-_draws_shapes = ContextVar("draws_shapes", default=False)
-
-
-@contextmanager
-def drawing_shapes() -> Iterator[None]:
-    """Within this context, everything is painted as shapes to a file, not as pixels.
-
-    A painter is not asked for its engine: PySide may return a wrapper of another object that had the same address.
-    """
-    token = _draws_shapes.set(True)
-    try:
-        yield
-    finally:
-        _draws_shapes.reset(token)
-
-
-def draws_shapes() -> bool:
-    """Whether shapes are written to a file: see `drawing_shapes`."""
-    return _draws_shapes.get()
+def draws_shapes(painter: QPainter) -> bool:
+    """Whether the painter writes shapes to a file, not pixels."""
+    return painter.paintEngine().type() in VECTOR_ENGINES
 
 
 def enlarged(image: QImage, least: int) -> QImage:

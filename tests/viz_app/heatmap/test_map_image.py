@@ -21,8 +21,7 @@ def as_svg(image: QImage, target: QRectF, clip: QRectF | None = None) -> bytes:
     painter = QPainter(generator)
     if clip is not None:
         painter.setClipRect(clip)
-    with drawing_shapes():
-        draw_map(painter, target, image)
+    draw_map(painter, target, image)
     painter.end()
     return re.sub(rb' font-[a-z]+="[^"]*"', b"", bytes(buffer.data().data()))  # there is no text
 
