@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.preferences import Preferences
@@ -27,6 +27,24 @@ BUSY_MACHINE_MS = 30_000
 """pytest-qt waits for 5 seconds at most; next to other jobs, importing torch in the worker can take longer."""
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
     wait.__kwdefaults__["timeout"] = BUSY_MACHINE_MS
+
+
+@pytest.fixture
+def qtbot(qtbot: QtBot) -> QtBot:
+    """Keeps the test's widgets until pytest-qt has closed them.
+
+    pytest-qt refers to them weakly. After the test's function has returned, a widget that only a cycle of references
+    keeps may be collected while it paints, which crashes the process.
+    """
+    kept: list[QWidget] = []
+    add = qtbot.addWidget
+
+    def add_and_keep(widget: QWidget, **options: Any) -> None:
+        kept.append(widget)
+        add(widget, **options)
+
+    qtbot.addWidget = add_and_keep  # type: ignore[method-assign]
+    return qtbot
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
 """What a person does again and again in one window leaves it with as many widgets and menu entries as it had."""
 
+import gc
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
-from PySide6.QtWidgets import QDialog, QLayout, QLayoutItem
+from PySide6.QtWidgets import QDialog, QLayout, QLayoutItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
@@ -104,3 +106,13 @@ def test_no_wrapper_of_a_layout_item_outlives_the_item(make_window: MakeWindow, 
             window.resize(width, height)
             qtbot.wait(50)
     assert not stale_items()
+
+
+def test_a_widget_of_a_test_stays_until_it_is_closed(qtbot: QtBot) -> None:
+    """Otherwise one in a cycle of references may be collected while it paints, which crashes."""
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    reference = weakref.ref(widget)
+    del widget
+    gc.collect()
+    assert reference() is not None
