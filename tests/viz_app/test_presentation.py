@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
@@ -134,6 +134,21 @@ def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) ->
         seen.append(view.name)
         qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
     assert seen == ["map", "word", "chapter weight", "training"]
+
+
+def test_f5_presents_the_tab_that_was_clicked(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    page, analysis = window.translate_page, window.analysis
+    page.show_analysis(True)
+    seen = []
+    for click in (
+        lambda: qtbot.mouseClick(analysis.buttons[1], Qt.MouseButton.LeftButton),
+        lambda: qtbot.mouseClick(page.sentence.input.viewport(), Qt.MouseButton.LeftButton),
+        lambda: qtbot.mouseClick(analysis, Qt.MouseButton.LeftButton, pos=analysis.rect().bottomLeft() + QPoint(2, -2)),
+    ):
+        click()
+        seen.append(window.pages.presentable)
+    assert seen == ["word", "map", "word"]
 
 
 @pytest.mark.heavy

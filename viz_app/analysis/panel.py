@@ -51,6 +51,7 @@ class AnalysisPanel(QFrame):
     def __init__(self, context: AnalysisContext, tabs: tuple[type[AnalysisTab], ...] = TABS) -> None:
         super().__init__()
         self.setProperty("role", "panel")
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on a tab, or into it, makes it the view to present
         self._preferences = context.preferences
         self._context, self._classes, self._index = context, tabs, 0
         self._made: dict[int, AnalysisTab] = {}
@@ -89,7 +90,7 @@ class AnalysisPanel(QFrame):
     def show_tab(self, index: int) -> None:
         """Changes the tab."""
         is_in_tab = self._index in self._made and self._has_focus_in(self._made[self._index])
-        had_focus = is_in_tab or any(button.hasFocus() for button in self.buttons)
+        had_focus = is_in_tab or any(part.hasFocus() for part in (self, *self.buttons))
         self._index = index
         self.buttons[index].setChecked(True)
         self._preferences.analysis_tab = self._classes[index].name

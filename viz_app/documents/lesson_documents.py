@@ -90,6 +90,7 @@ class LessonEditing:
 
         def add(*texts: str) -> None:
             shown = with_contents(saved, self._state, texts[-1])
+            self._documents.keep_former()
             self._lesson.add(Scene(saved=shown, **dict(zip(SCENE_TEXTS, texts, strict=True))))
             self._documents.bar.edit_button.setChecked(True)
 
@@ -486,11 +487,15 @@ class LessonDocuments(QObject):
         self.show_dialog(box)
         box.finished.connect(decide)
 
-    def _show(self, scene: Scene) -> None:
+    def keep_former(self) -> None:
+        """Keeps the screen for the end of the lesson, unless that was done before."""
         if self._former is None:
             saved = with_contents(saved_experiment(self.state), self.state)
             self._former = Former(saved, self.state.editor, self.state.settings.with_changes())
             self._former.keep(self._preferences)
+
+    def _show(self, scene: Scene) -> None:
+        self.keep_former()
         self.screen.wait(True)
         if self.views is not None:
             self.views.show_view(scene.page)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QMenu, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -242,6 +242,26 @@ def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, w
     assert ok.isEnabled()
     assert question.placeholderText() == usual
     dialog.done(dialog.DialogCode.Rejected)
+
+
+def test_closing_a_new_lesson_brings_back_the_screen_of_its_first_scene(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    state, lessons = window.state, window.lessons
+    before = state.experiment
+    for number in (1, 2):
+        lessons.editing.add_scene()
+        assert isinstance(lessons.dialog, LessonTextDialog)
+        lessons.dialog.title.setText(f"Scene {number}")
+        lessons.dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).click()
+        state.submit(toggle(Head("cross", 0, number)))
+        settle(qtbot, window)
+    assert state.experiment != before
+    lessons.save_to(tmp_path / "mine.augenmerk")
+    lessons.bar.edit_button.setChecked(False)
+    lessons.close()
+    settle(qtbot, window)
+    assert state.experiment == before
 
 
 def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
