@@ -21,19 +21,24 @@ _ROWS_IN_STEPS_OF = 16
 _log = logging.getLogger(__name__)
 
 
-def to_common_shape(batch: Batch, padding_id: int) -> tuple[Tensor, Tensor]:
+def to_common_shape(batch: Batch, padding_id: int, max_length: int) -> tuple[Tensor, Tensor]:
     """Source and target of a batch [B, S] and [B, T], padded so that few shapes occur.
 
-    B becomes a multiple of 16, S and T − 1, which the decoder reads, multiples of 8. Additional rows have the first
-    source and an empty target: a source of padding alone would have no weights.
+    B becomes a multiple of 16, S and T − 1, which the decoder reads, multiples of 8, but at most `max_length`, the
+    number of the model's positions. Additional rows have the first source and an empty target: a source of padding
+    alone would have no weights.
     """
     source, target = batch.source, batch.target
     rows = -len(source) % _ROWS_IN_STEPS_OF
     source = torch.cat((source, source[:1].expand(rows, -1)))
-    columns = -source.size(1) % LENGTHS_IN_STEPS_OF
+    columns = _missing(source.size(1), max_length)
     source = torch.nn.functional.pad(source, (0, columns), value=padding_id)
-    columns = -(target.size(1) - 1) % LENGTHS_IN_STEPS_OF
+    columns = _missing(target.size(1) - 1, max_length)
     return source, torch.nn.functional.pad(target, (0, columns, 0, rows), value=padding_id)
+
+
+def _missing(length: int, max_length: int) -> int:
+    return min(-length % LENGTHS_IN_STEPS_OF, max(0, max_length - length))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +62,19 @@ class GraphedBackward:
         backward: adds the gradients of (source [B, S], target [B, T], weight []) to those of the parameters and returns
             the weighted loss; its shapes must not depend on values. Gradients must not be replaced between calls.
         padding_id: of both sides.
+        max_length: see `to_common_shape`.
         device: a CUDA device.
     """
 
-    def __init__(self, backward: Callable[[Tensor, Tensor, Tensor], Tensor], padding_id: int, device: torch.device):
+    def __init__(
+        self,
+        backward: Callable[[Tensor, Tensor, Tensor], Tensor],
+        padding_id: int,
+        max_length: int,
+        device: torch.device,
+    ) -> None:
         self._backward = backward
+        self._max_length = max_length
         self._padding_id = padding_id
         self._device = device
         self._stream = torch.cuda.Stream(device)
@@ -71,7 +84,7 @@ class GraphedBackward:
 
     def __call__(self, batch: Batch, weight: float) -> Tensor:
         """Adds the gradients of a batch; returns its weighted loss, a scalar."""
-        source, target = to_common_shape(batch, self._padding_id)
+        source, target = to_common_shape(batch, self._padding_id, self._max_length)
         shape = source.shape, target.shape
         current = torch.cuda.current_stream(self._device)
         self._stream.wait_stream(current)

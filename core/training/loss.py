@@ -372,7 +372,10 @@ class Gradients:
         if world.size > 1:
             ids = [device.index] if device.type == "cuda" else None
             self._exchanging = DistributedDataParallel(self._loss_sum, device_ids=ids, **_CONSTANTS_STAY)
-        self._graphs = GraphedBackward(self._add, self._padding_id, device) if loss_sum.keeps_padding else None
+        self._graphs: GraphedBackward | None = None
+        if loss_sum.keeps_padding:
+            max_length = loss_sum.model.config.max_positions
+            self._graphs = GraphedBackward(self._add, self._padding_id, max_length, device)
 
     @property
     def keeps_tensors(self) -> bool:

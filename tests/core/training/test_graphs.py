@@ -48,17 +48,19 @@ def test_padding_that_is_kept_changes_neither_loss_nor_gradients(
         for keeps in (False, True)
     )
     expected_loss, expected = gradients(cut, batch.source, batch.target)
-    loss, found = gradients(kept, *to_common_shape(batch, PADDING))
+    loss, found = gradients(kept, *to_common_shape(batch, PADDING, 100))
     assert loss == pytest.approx(expected_loss, rel=1e-5)
     for name, gradient in expected.items():
         torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-5 * expected_loss)
 
 
-@pytest.mark.parametrize(("shape", "expected"), [((21, 9, 12), (32, 16, 17)), ((32, 72, 73), (32, 72, 73))])
+@pytest.mark.parametrize(
+    ("shape", "expected"), [((21, 9, 12), (32, 16, 17)), ((32, 72, 73), (32, 72, 73)), ((16, 99, 100), (16, 100, 101))]
+)
 def test_shapes_are_rounded_up(shape: tuple[int, int, int], expected: tuple[int, int, int]) -> None:
     rows, source_length, target_length = shape
     batch = Batch(torch.full((rows, source_length), 5), torch.full((rows, target_length), 6), rows * target_length)
-    source, target = to_common_shape(batch, PADDING)
+    source, target = to_common_shape(batch, PADDING, 100)
     assert (len(source), source.size(1), target.size(1)) == expected
     assert bool((source[:rows, :source_length] == 5).all())
     assert bool((source[rows:, 0] == 5).all()), "a source of padding alone has no weights"
