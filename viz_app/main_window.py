@@ -161,11 +161,14 @@ class PageHost:
                 f"{tab.name}\n{tab.tip}".format,
                 keys,
                 partial(analysis.set_presented, tab),
+                tab.has_sentences,
             )
             for tab in TABS
         )
         title = "Charts and film of the training"
-        training = Presentable("training", title, self._open_training, keys=self._film_keys, percent=80)
+        training = Presentable(
+            "training", title, self._open_training, keys=self._film_keys, set_presented=self._present_training
+        )
         chapters = (
             Presentable(
                 f"chapter {each.name}",
@@ -201,7 +204,7 @@ class PageHost:
         view = next((each for each in views if each.name == name), views[0])
         if presentation.view is None:
             view.open()
-            if view is not views[0] and view.is_about_sentence:
+            if view is not views[0] and view.caption is not None:
                 self.translate.show_analysis(True)
         elif presentation.view.name != view.name:
             presentation.present(view)
@@ -214,6 +217,10 @@ class PageHost:
         self.show(TRAIN)
         assert self.train is not None
         return self.train.show_alone()
+
+    def _present_training(self, is_presented: bool) -> None:
+        assert self.train is not None, "its view was opened"
+        self.train.set_presented(is_presented)
 
     def _film_keys(self) -> tuple[BoundCommand, ...]:
         from augenmerk.viz_app.train.film import FILM_COMMANDS
@@ -337,7 +344,7 @@ class Appearance(QObject):
         is_presented = self._presented_scale is not None
         percent = self._presented_zoom if is_presented else self._preferences.scale
         scale = (self._presented_scale or 1.0) * (percent / 100)
-        Theme.of_choice(self._preferences.theme, scale).apply(app)
+        Theme.of_choice(self._preferences.theme, scale, is_presented=is_presented).apply(app)
 
     def _on_system_colors_changed(self) -> None:
         if self._preferences.theme == "system":

@@ -25,8 +25,8 @@ from augenmerk.viz_app.views.sentence import BUSY, BUSY_DELAY_MS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, run_by_key
 from augenmerk.viz_app.widgets.layouts import Borrowed, PageStack, WindowScrollArea, column_of, row_of
 
-LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 60
-"""Body text is at least this part of the screen's height; on a screen that is higher than wide, of its width."""
+LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53
+"""Text is at least this part of the screen's height; on a screen that is narrower than 4:3, of its width."""
 WORDS_LARGER = (1.7, 1.4, 1.2, 1.0)
 """Than body text: the first that leaves room for everything else."""
 TEXTS_SHARE = 0.3
@@ -53,7 +53,7 @@ class Presentable:
         caption: a text next to a view about the sentence, such as the name of the head; None for other views.
         keys: commands for keys that the view leaves.
         set_presented: called with True before the view fills the screen, and with False when it is given back.
-        percent: its size at first, one of `SCALES`; less than 100 where parts that belong together need room.
+        has_sentences: whether it shows sentence and translation itself.
     """
 
     name: str
@@ -63,12 +63,12 @@ class Presentable:
     caption: Callable[[], str] | None = None
     keys: Callable[[], tuple[BoundCommand, ...]] = tuple
     set_presented: Callable[[bool], object] = lambda _is_presented: None
-    percent: int = 100
+    has_sentences: bool = False
 
     @property
     def is_about_sentence(self) -> bool:
         """Whether sentence, translation and caption are shown next to it; else above it."""
-        return self.caption is not None
+        return self.caption is not None and not self.has_sentences
 
 
 class _Holder(QWidget):
@@ -163,7 +163,7 @@ class Presentation(QWidget):
         size = self.size() if self._page_before is not None else self._window.screen().size()
         if self._page_before is None:
             self._begin()
-        self._enlarge(scale_for(size.toTuple()), view.percent)
+        self._enlarge(scale_for(size.toTuple()), 100)
         view.set_presented(True)
         self._show_experiment_of(view.state() if view.state is not None else self._state)
         self.view, self._borrowed = view, Borrowed(widget, self._content)
@@ -229,7 +229,7 @@ class Presentation(QWidget):
         shown, scene = state.maps.translation, self.scene_words()
         self.scene.setText(self._scene_text(*scene) if scene is not None else "")
         self.scene.setVisible(scene is not None)
-        self.target.setVisible(view.state is not None)
+        self.target.setVisible(view.state is not None and not view.has_sentences)
         self.changes.show_changes(state)
         self.changes.setVisible(view.state is not None and bool(self.changes.texts))
         for words in (self.source, self.value, self.caption):

@@ -18,7 +18,7 @@ import gc
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import shiboken6
@@ -52,12 +52,14 @@ class Theme:
         palette: its colours.
         base_px: pixel size of body text, scaled.
         scale: the factor of all lengths, 1 at 100%.
+        is_presented: True if no text is smaller than body text, so that it can be read from the back row.
     """
 
     name: Literal["light", "dark"]
     palette: Palette
     base_px: int = 13
     scale: float = 1.0
+    is_presented: bool = False
 
     @classmethod
     def light(cls, scale: float = 1.0) -> "Theme":
@@ -70,15 +72,15 @@ class Theme:
         return cls("dark", DARK).at_scale(scale)
 
     @classmethod
-    def of_choice(cls, choice: ThemeChoice, scale: float = 1.0) -> "Theme":
+    def of_choice(cls, choice: ThemeChoice, scale: float = 1.0, *, is_presented: bool = False) -> "Theme":
         """The theme for a choice; "system" follows the desktop, or is light if that is unknown."""
         if choice == "system":
             choice = "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
-        return cls.dark(scale) if choice == "dark" else cls.light(scale)
+        return replace(cls.dark(scale) if choice == "dark" else cls.light(scale), is_presented=is_presented)
 
     def at_scale(self, scale: float) -> "Theme":
         """The same colours with other lengths."""
-        return Theme(self.name, self.palette, round(_base_pixel_size() * scale), scale)
+        return replace(self, base_px=round(_base_pixel_size() * scale), scale=scale)
 
     @property
     def is_dark(self) -> bool:
@@ -104,7 +106,8 @@ class Theme:
 
     def pixel_size(self, size: Literal["small", "body", "large", "title"]) -> int:
         """The pixel size for the name of a size."""
-        return self.base_px + self.scaled({"small": -1, "body": 0, "large": 4, "title": 6}[size])
+        smaller = 0 if self.is_presented else -1
+        return self.base_px + self.scaled({"small": smaller, "body": 0, "large": 4, "title": 6}[size])
 
     def scaled(self, length: Length) -> Length:
         """A length at this theme's scale; whole pixels stay whole."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -27,6 +27,7 @@ from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
 from tests.viz_app.synthetic import FakeTranslator
+from tests.viz_app.train.scripted import epoch_done, probe, request, started, step_done
 from tests.viz_app.translate.test_maps_fit import sentence_of
 
 
@@ -109,8 +110,8 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: M
         content = view.open()
         assert content.isVisible()
         assert window.presentation.isAncestorOf(content)
-        assert window.presentation.source.isVisible() == (view.caption is not None)
-        assert window.presentation.target.isVisible() == (view.state is not None)
+        assert window.presentation.source.isVisible() == view.is_about_sentence
+        assert window.presentation.target.isVisible() == (view.state is not None and view.name != "compare")
     window.presentation.end()
 
 
@@ -184,7 +185,7 @@ def test_closing_a_presented_window_keeps_the_size_of_the_window(make_window: Ma
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1366, 768), (1920, 1080)])
+@pytest.mark.parametrize("size", [(1024, 768), (1280, 720), (1280, 800), (1366, 768), (1920, 1080)])
 def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
     window = make_window(sentence=sentence_of(20))
     shown = presented(window, qtbot)
@@ -197,10 +198,10 @@ def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: Qt
     assert layout is not None
     assert layout.hidden.isNull()
     assert layout.column_step == 1
-    assert layout.window.height() > 0.6 * size[1]
+    assert layout.window.height() > min(0.6 * size[1], 0.38 * size[0])
     for words in (shown.scene, shown.source, shown.target, shown.value, shown.caption):
         assert words.fontInfo().pixelSize() >= size[1] / LINES_PER_SCREEN
-    assert layout.font.pixelSize() >= size[1] / LINES_PER_SCREEN
+    assert layout.font.pixelSize() >= size[1] // LINES_PER_SCREEN  # in whole pixels
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert current_theme().scale == 1.0
 
@@ -232,9 +233,37 @@ def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(make_window: MakeWi
     window.present("chapter weight")
     shown = window.presentation
     qtbot.waitUntil(lambda: current_theme().scale == scale_for(shown.size().toTuple()), timeout=3000)
-    window.present("training")
-    assert current_theme().scale == pytest.approx(0.8 * scale_for(shown.size().toTuple())), "charts and film fit"
     window.presentation.end()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("size", [(1024, 768), (1280, 800), (1366, 768), (1920, 1080)])
+def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    window = make_window()
+    window.present("training")
+    page, shown = window.pages.train, window.presentation
+    assert page is not None
+    page.state.begin(request(tmp_path / "run"))  # after F5
+    for event in (started(tmp_path / "run"), step_done(1), epoch_done(1), *(probe(number) for number in range(20))):
+        page.state.apply(event)
+    view = page.run_view
+    assert view is not None
+    window.showNormal()
+    window.resize(*size)
+    qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
+    qtbot.waitUntil(lambda: view.film.heatmap.layout_now is not None, timeout=3000)
+    qtbot.wait(50)
+    assert view.parts.verticalScrollBar().maximum() == 0
+    assert view.film.height() > 0.6 * size[1]
+    texts = [each for each in shown.findChildren(QLabel) if each.isVisible() and each.text()]
+    assert view.film.meaning in texts
+    for words in (*texts, view.film.kind_menu, view.charts.main.quantity_menu):
+        assert words.fontInfo().pixelSize() >= size[1] / LINES_PER_SCREEN
+    window.presentation.end()
+    assert view.film.parentWidget().isAncestorOf(view.samples), "below the charts, as before"
+    assert view.charts.compare.isVisibleTo(page)
 
 
 @pytest.mark.heavy
@@ -454,16 +483,22 @@ def test_presented_heads_are_measured_without_a_button(
 
 
 @pytest.mark.heavy
-def test_a_presented_comparison_leaves_its_controls_out(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window()
+def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(sentence=sentence_of(14))
     window.analysis.open_tab(CompareTab)
     tab = window.analysis.tab
     assert isinstance(tab, CompareTab)
     window.present("compare")
     assert tab.sentence.isVisible(), "there is nothing to show yet"
-    tab.sentence.setText("Zwei Mann .")
+    tab.sentence.setText(sentence_of(13))
     qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: tab.maps.isVisible())
+    window.showNormal()
+    for size in ((1280, 800), (1366, 768), (1920, 1080)):
+        window.resize(*size)
+        qtbot.waitUntil(lambda size=size: current_theme().scale == scale_for(size), timeout=3000)
+        qtbot.waitUntil(lambda: tab._area.verticalScrollBar().maximum() == 0, timeout=3000)
+        assert tab.maps.first.x() < tab.maps.second.x() < tab.maps.change.x()
     controls = tab.sentence, tab.compare, tab.reads_first, tab.explanation, *tab.question_buttons.values()
     assert not any(part.isVisible() for part in controls)
     window.analysis.open_tab(StepsTab)
@@ -472,7 +507,7 @@ def test_a_presented_comparison_leaves_its_controls_out(make_window: MakeWindow,
     assert not tab.is_presented
     window.presentation.end()
     window.analysis.open_tab(CompareTab)
-    assert all(part.isVisible() for part in controls)
+    assert [part for part in controls if not part.isVisible()] == []
 
 
 @pytest.mark.heavy

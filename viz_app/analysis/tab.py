@@ -50,6 +50,7 @@ class AnalysisTab(LivePanel):
         name, tip: of the tab's button.
         meaning: the sentence.
         search_words: of the command that opens the tab; see `Command`.
+        has_sentences: whether it shows sentences and translations itself. Presented, it takes the width of the screen.
         context, preferences: see `AnalysisContext`.
         explanation: the line with the sentence.
         job_bar: the tab's computation; None if the tab computes nothing that takes long.
@@ -60,6 +61,7 @@ class AnalysisTab(LivePanel):
     tip: ClassVar[str]
     meaning: ClassVar[str]
     search_words: ClassVar[str] = ""
+    has_sentences: ClassVar[bool] = False
 
     def __init__(self, context: AnalysisContext) -> None:
         self.explanation = label("small", self.meaning, wraps=True)

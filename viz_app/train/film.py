@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFrame,
     QGridLayout,
     QLabel,
@@ -308,6 +309,7 @@ class FilmPanel(QFrame):
         scales(self.area.setMinimumSize, 200, 50)
         scales(self.heatmap.setMinimumSize, 260, 150)
         self.meaning = label("small", wraps=True)
+        self._is_presented = False
         self.empty_state = EmptyState()
         self._set_tips()
         self._lay_out()
@@ -354,7 +356,20 @@ class FilmPanel(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low panel the translation has fewer lines, and there are no thumbnails."""
         super().resizeEvent(event)
-        set_visible(self.area, self.height() >= scaled(LOW_PX), focus_to=self.strip)
+        self._fit()
+
+    def set_presented(self, is_presented: bool) -> None:
+        """Shows the map below strip and translation, as large as possible, without thumbnails of other heads."""
+        directions = QBoxLayout.Direction
+        for layout in (self._head, self._parts):
+            layout.setDirection(directions.TopToBottom if is_presented else directions.LeftToRight)
+        self._parts.setStretch(0, 0 if is_presented else 5)
+        self._is_presented = is_presented
+        self._fit()
+
+    def _fit(self) -> None:
+        has_thumbnails = self.height() >= scaled(LOW_PX) and not self._is_presented
+        set_visible(self.area, has_thumbnails, focus_to=self.strip)
         self.text.set_max_lines(
             MAX_LINES if self.height() >= scaled(TALL_PX) else 2 if self.height() >= scaled(TALL_PX) - 70 else 1
         )
@@ -444,16 +459,16 @@ class FilmPanel(QFrame):
 
     def _lay_out(self) -> None:
         menus = self.kind_menu, self.layer_menu, self.head_menu
-        head = row_of(self.tabs, Space(8), (self.probe, 1), *menus, spacing=4)
+        self._head = row_of(self.tabs, Space(8), (self.probe, 1), row_of(*menus, spacing=4), spacing=4)
         transport = row_of(self.play_button, (self.slider, 1), spacing=10)
         left = column_of(self.strip, transport, self.moment, self.text, (self.area, 1), 0, spacing=4)
         right = column_of((self.heatmap, 1), self.meaning, spacing=2)
         film = QWidget()
-        row_of((left, 5), (right, 5), spacing=PANEL_MARGIN, within=film)
+        self._parts = row_of((left, 5), (right, 5), spacing=PANEL_MARGIN, within=film)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(film)
-        column_of(head, (self._stack, 1), spacing=4, margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8), within=self)
+        column_of(self._head, (self._stack, 1), spacing=4, margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8), within=self)
 
 
 class FilmGrid(HeadGrid):

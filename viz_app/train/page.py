@@ -19,7 +19,7 @@ from augenmerk.viz_app.train.run.choices import RunChoices, new_run_folder, whol
 from augenmerk.viz_app.train.run.controller import RunController
 from augenmerk.viz_app.train.run.form import AllSettings, RunForm
 from augenmerk.viz_app.train.run.panel import NoticeBar, RunPanel
-from augenmerk.viz_app.train.run.status_text import status_line
+from augenmerk.viz_app.train.run.status_text import activity, status_line
 from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.run_files import Comparison, runs_in
 from augenmerk.viz_app.train.state import Run, Status, TrainState
@@ -38,6 +38,7 @@ STACKED = 600
 HEIGHTS_STACKED = 300, 420
 """The least of the run, which scrolls, and of the charts."""
 INTRO_PX = 600  # lines of about 80 characters
+INTRO_TITLE = "Train a Transformer, and watch it learn"
 SPEEDS_AFTER_MS = 1_000
 """The page is in sight for so long before the speed of the machine is measured, which takes seconds of a core."""
 
@@ -74,6 +75,7 @@ class TrainPage(QWidget):
         self.notice_bar = NoticeBar(self.state)
         self.run_actions = RunActions(self.state, self.controller, self.panel, self.notice_bar, self)
         self.run_view: RunView | None = None
+        self._is_presented = False
         self.all_settings: AllSettings | None = None
         self._export_menu: QMenu | None = None
         self._intro = Intro()
@@ -150,6 +152,12 @@ class TrainPage(QWidget):
         self._show_right()
         return self._stack
 
+    def set_presented(self, is_presented: bool) -> None:
+        """Shows charts and film, also those of a run that begins meanwhile, for people who sit far away."""
+        self._is_presented = is_presented
+        if self.run_view is not None:
+            self.run_view.set_presented(is_presented)
+
     def offer_export(self, menu: QMenu) -> None:
         """Adds the export menu next to the charts once they exist."""
         self._export_menu = menu
@@ -189,6 +197,7 @@ class TrainPage(QWidget):
             self.form.set_speeds(best)
 
     def _on_run_changed(self, run: Run) -> None:
+        self._intro.title.setText(activity(run) or INTRO_TITLE)  # until there are curves
         self._show_right()
         line = status_line(run)
         if line != self._status_line:
@@ -217,6 +226,7 @@ class TrainPage(QWidget):
             from augenmerk.viz_app.train.run_view import RunView
 
             self.run_view = RunView(self.state, self.comparison, lambda: self.form.choices().parent_folder, self._stack)
+            self.run_view.set_presented(self._is_presented)
             self._stack.addWidget(self.run_view)
             if self._export_menu is not None:
                 self.run_view.charts.export_button.setMenu(self._export_menu)
@@ -383,7 +393,11 @@ class RunActions(QObject):
 
 
 class Intro(QFrame):
-    """A numbered list of the steps that Start performs with the current settings."""
+    """A numbered list of the steps that Start performs with the current settings.
+
+    Attributes:
+        title: above them.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -393,10 +407,10 @@ class Intro(QFrame):
         self._steps.setHorizontalSpacing(14)
         self._steps.setVerticalSpacing(2)
         self._steps.setColumnStretch(1, 1)
-        title = label("title", "Train a Transformer, and watch it learn", wraps=True)
+        self.title = label("title", INTRO_TITLE, wraps=True)
         words = QWidget()
         scales(words.setMaximumWidth, INTRO_PX)
-        words.setLayout(column_of(title, self._steps, spacing=22))
+        words.setLayout(column_of(self.title, self._steps, spacing=22))
         outer = QGridLayout(self)
         scales(outer.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN)
         outer.setRowStretch(0, 2)

@@ -16,6 +16,9 @@ from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row
 
 WIDE_PX = 1180
 """From this width on, film and translations are shown side by side."""
+CHARTS_SIZE, FILM_SIZE, SAMPLES_SIZE = (560, 286), (560, 245), (380, 250)
+"""Their least sizes at 100%."""
+PRESENTED_CHARTS_SIZE, PRESENTED_FILM_SIZE = (240, 240), (400, 240)
 
 
 class RunView(QWidget):
@@ -39,19 +42,28 @@ class RunView(QWidget):
         self.samples = SamplesPanel(state)
         for panel in (self.film, self.samples):
             panel.tabs.chosen.connect(self.show_lower)
-        scales(self.charts.setMinimumSize, 560, 286)  # size hints are too large before the style is known
-        scales(self.film.setMinimumSize, 560, 245)
-        scales(self.samples.setMinimumSize, 380, 250)
+        scales(self.samples.setMinimumSize, *SAMPLES_SIZE)
         below = QWidget()
         row_of((self.film, 5), (self.samples, 3), spacing=GAP, within=below)
-        splitter = QSplitter(Qt.Orientation.Vertical)
-        splitter.setHandleWidth(GAP)
-        splitter.setChildrenCollapsible(False)
-        splitter.addWidget(self.charts)
-        splitter.addWidget(below)
-        splitter.setSizes([1000, 1000])  # halves, independent of the hints
-        self.parts = VerticalScrollArea(splitter, self)
+        self._splitter = QSplitter()
+        self._splitter.setHandleWidth(GAP)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.charts)
+        self._splitter.addWidget(below)
+        self.parts = VerticalScrollArea(self._splitter, self)
         column_of(self.parts, within=self)
+        self.set_presented(False)
+
+    def set_presented(self, is_presented: bool) -> None:
+        """Shows film or translations next to the charts and without options, or below them."""
+        self._is_presented = is_presented
+        # size hints are too large before the style is known
+        scales(self.charts.setMinimumSize, *(PRESENTED_CHARTS_SIZE if is_presented else CHARTS_SIZE))
+        scales(self.film.setMinimumSize, *(PRESENTED_FILM_SIZE if is_presented else FILM_SIZE))
+        self.charts.set_presented(is_presented)
+        self.film.set_presented(is_presented)
+        self._splitter.setOrientation(Qt.Orientation.Horizontal if is_presented else Qt.Orientation.Vertical)
+        self._splitter.setSizes([1000, 1000])  # halves, independent of the hints
         self._fit()
 
     def show_lower(self, lower: LowerPanel) -> None:
@@ -65,8 +77,9 @@ class RunView(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        is_wide = self.width() >= scaled(WIDE_PX)
+        is_wide = self.width() >= scaled(WIDE_PX) and not self._is_presented
         self.film.setVisible(is_wide or self._lower == "film")
         self.samples.setVisible(is_wide or self._lower == "samples")
         for panel in (self.film, self.samples):
             panel.tabs.show_tabs(not is_wide)
+            panel.tabs.setVisible(not self._is_presented)

@@ -6,8 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QLabel,
     QMenu,
@@ -121,8 +123,10 @@ CHANGE = MatrixStyle(
     "signed",
     cell_heights=(9, 20),
     aimed_height=230,
-    legend=lambda top: (f"−{top:.2f} first more", "0", f"second more +{top:.2f}"),
+    legend=lambda top: (f"first +{top:.2f}", "0", f"second +{top:.2f}"),
 )
+LOWEST_PRESENTED_MAP, LARGEST_PRESENTED_CELL = 90, 26
+"""Heights in pixels at 100%."""
 
 
 class CompareMaps(QWidget):
@@ -140,7 +144,9 @@ class CompareMaps(QWidget):
         self.change = LabelledMatrix("Difference of the maps", CHANGE)
         self.value = label("small", wraps=True)
         self._maps: ComparedMaps | None = None
-        self._names = [label("small", wraps=True) for _ in range(2)]
+        self._is_presented = False
+        self._title = label("heading", wraps=True)
+        self._names = [label("small", text) for text in ("first", "second")]
         self._change_name = label("small", wraps=True)
         self._problem, self._notes = label("warm", wraps=True), label("small", wraps=True)
         self._lay_out()
@@ -161,14 +167,32 @@ class CompareMaps(QWidget):
             matrix = Matrix(change.values, change.queries.labels, change.keys.labels)
             self.change.show_matrices([matrix], maps.change_top)
             largest = f"Largest difference: {change.largest:.2f}, where a whole row is 1."
-            self._change_name.setText(f"second − first: {title}. {largest}")
+            self._change_name.setText("second − first" if self._is_presented else f"second − first. {largest}")
         for part in (self.change, self._change_name):
             part.setVisible(change is not None)
-        for name, text in zip(self._names, ("first", "second"), strict=True):
-            name.setText(f"{text}: weights")
+        self._title.setText(title)
         show_text(self._problem, maps.problem)
         self._notes.setText(" ".join(maps.notes))
+        self._notes.setVisible(not self._is_presented)
         self._show_hovered()
+
+    def set_presented(self, is_presented: bool) -> None:
+        """Shows all maps in one row, with few words; or the difference above the others, in the usual heights."""
+        self._is_presented = is_presented
+        directions = QBoxLayout.Direction
+        self._parts.setDirection(directions.RightToLeft if is_presented else directions.TopToBottom)
+        self._parts.setStretch(0, 1 if is_presented else 0)
+        self._parts.setStretch(1, 2 if is_presented else 0)
+        if not is_presented:
+            self.set_heights()
+
+    def set_heights(self, aimed_height: int | None = None) -> None:
+        """Another height of each map, in pixels at 100%; None for the usual ones."""
+        for matrix, style in ((self.first, WEIGHTS), (self.second, WEIGHTS), (self.change, CHANGE)):
+            if aimed_height is None:
+                matrix.set_heights(style.aimed_height, style.cell_heights[1])
+            else:
+                matrix.set_heights(aimed_height, LARGEST_PRESENTED_CELL)
 
     def _in_all(self, cell: Cell, which: int) -> Cells:
         """A cell of one of the maps in all three."""
@@ -196,7 +220,7 @@ class CompareMaps(QWidget):
     def _show_cells(self, cells: Cells) -> None:
         for widget, cell in zip(self._matrices, cells, strict=True):
             widget.mark([MatrixCell(0, *cell)] if cell is not None else [])
-        self.value.setText(self._in_words(cells) or HINT)
+        self.value.setText(self._in_words(cells) or ("" if self._is_presented else HINT))
 
     def _in_words(self, cells: Cells) -> str:
         maps = self._maps
@@ -222,7 +246,9 @@ class CompareMaps(QWidget):
             ),
             spacing=8,
         )
-        column_of(self._problem, self._change_name, self.change, both, self._notes, spacing=6, within=self)
+        change = column_of(self._change_name, self.change, 1, spacing=2)
+        self._parts = column_of(change, both, spacing=6)
+        column_of(self._problem, self._title, self._parts, self._notes, spacing=6, within=self)
 
 
 def matrix_of(labelled: LabelledMap) -> Matrix:
@@ -264,6 +290,7 @@ class CompareTab(AnalysisTab):
     """
 
     name: ClassVar[str] = "Compare"
+    has_sentences: ClassVar[bool] = True
     stops_when_left: ClassVar[bool] = True
     tip: ClassVar[str] = "Two sentences in one model, or one sentence in two checkpoints, with the difference"
     meaning: ClassVar[str] = (
@@ -293,6 +320,7 @@ class CompareTab(AnalysisTab):
         self.texts.setToolTip(TEXTS_TIP)
         self.texts.setTextFormat(Qt.TextFormat.RichText)
         self.texts.setWordWrap(True)
+        self.texts.setMinimumHeight(1)  # that for its width counts, not that of the narrowest
         self._dropped = label("warm", wraps=True)
         self.maps = CompareMaps()
         self._hint = label("muted", wraps=True)
@@ -323,6 +351,11 @@ class CompareTab(AnalysisTab):
         if is_lacking and self.comparing.has_second:
             self._ask()
         self.redraw()
+
+    def set_presented(self, is_presented: bool) -> None:
+        """See `AnalysisTab.set_presented`; the maps take the width of the screen."""
+        self.maps.set_presented(is_presented)
+        super().set_presented(is_presented)
 
     def on_stopped(self) -> None:
         """Keeps the checkpoint if it is open already."""
@@ -379,6 +412,19 @@ class CompareTab(AnalysisTab):
         self.texts.setText(self._in_words(comparison))
         show_text(self._dropped, comparing.dropped)
         self.maps.show_maps(maps, title(self.state))
+        self._fit_maps()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Presented maps are as high as there is room."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_maps)  # then the texts have their heights
+
+    def _fit_maps(self) -> None:
+        room = self._area.viewport().size()
+        if self.is_presented and self.comparing.comparison is not None:
+            self.maps.set_heights(LOWEST_PRESENTED_MAP)
+            spare = room.height() - self._content.heightForWidth(room.width())
+            self.maps.set_heights(LOWEST_PRESENTED_MAP + max(0, int(spare / self.theme.scale)))
 
     def _in_words(self, comparison: Comparison) -> str:
         first, second, colors = comparison.first.changed, self.comparing.second.translation, self.theme.palette
@@ -473,9 +519,9 @@ class CompareTab(AnalysisTab):
         on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
 
     def _lay_out(self) -> None:
-        content = QWidget()
-        column_of(self.texts, self._dropped, self.reads_first, self.maps, 1, spacing=8, within=content)
-        self._area = VerticalScrollArea(content)
+        self._content = QWidget()
+        column_of(self.texts, self._dropped, self.reads_first, self.maps, 1, spacing=8, within=self._content)
+        self._area = VerticalScrollArea(self._content)
         self.column.insertLayout(0, row_of(*self.question_buttons.values(), 1, spacing=2))
         add_parts(
             self.column,

@@ -168,6 +168,7 @@ class ChartPanel(QWidget):
         chart: the chart.
         legend: of the chart; the second chart shows none.
         quantity_menu, scale_menu, smoothing_menu, shown_menu: the menus.
+        options: all menus but that of the quantity, and the widgets next to the legend.
 
     Signals:
         changed(): a setting changed: draw again.
@@ -193,6 +194,7 @@ class ChartPanel(QWidget):
         self.scale_menu = ChoiceMenu("Scale of the value axis", SCALE_ENTRIES)
         self.smoothing_menu = ChoiceMenu("Window of the running mean", SMOOTHING_ENTRIES, "smoothing: ")
         self.shown_menu = ChoiceMenu("Range of steps", SHOWN_ENTRIES)
+        self.options = [QWidget()]
         self._lay_out(is_main, aside)
         self.quantity_menu.chosen.connect(lambda name: self.choose(quantity=name))
         self.scale_menu.chosen.connect(lambda scale: self.choose(scale=scale))
@@ -252,8 +254,13 @@ class ChartPanel(QWidget):
         steps = label("small", "optimizer steps")
         steps.setToolTip(CHART_TIP)
         steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        menus = row_of(self.quantity_menu, 1, self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2)
-        above: tuple[Part, ...] = (row_of(self.legend, 1, *aside, spacing=4),) if is_main else ()
+        row_of(self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2, within=self.options[0])
+        menus = row_of(self.quantity_menu, 1, self.options[0], spacing=2)
+        above: tuple[Part, ...] = ()
+        if is_main:
+            self.options.append(QWidget())
+            row_of(*aside, spacing=4, within=self.options[1])
+            above = (row_of(self.legend, 1, self.options[1], spacing=4),)
         below: tuple[Part, ...] = () if is_main else (steps,)
         column_of(menus, *above, (self.chart, 1), *below, spacing=2, within=self)
 
@@ -304,6 +311,11 @@ class ChartPair(QFrame):
         for signal in (state.run_changed, state.playback.changed, comparison.changed):
             signal.connect(self._draw, max_args=0)
         self._draw()
+
+    def set_presented(self, is_presented: bool) -> None:
+        """Leaves the room of the options to the curves."""
+        for options in (*self.main.options, *self.second.options):
+            options.setVisible(not is_presented)
 
     @property
     def pictures(self) -> list[ChartPicture]:
