@@ -191,8 +191,9 @@ class LessonBar(QFrame):
         show_text(self.other_model, f"This scene uses the model “{name}”, but another model is open." if name else "")
 
     def _lay_out(self) -> None:
-        question = row_of((self.question, 1), self.reveal_button, spacing=6)
-        words = column_of(self.title, self.text, question, self.answer, self.other_model, spacing=2)
+        asked = row_of((self.question, 1), self.reveal_button, spacing=6)
+        self._words = row_of((asked, 1), (self.answer, 1), spacing=6)
+        words = column_of(self.title, self.text, self._words, self.other_model, spacing=2)
         middle = Qt.AlignmentFlag.AlignVCenter
         before = [(part, 0, middle) for part in (self.back_button, self.place, self.on_button)]
         of_changes = self.changes, self.update_button, self.revert_button

@@ -115,7 +115,10 @@ COLUMN_ANGLES = 55, 75  # of labels, in degrees; steeper over narrow columns
 BAR_WIDTH, BAR_GAP, BAR_LABEL, SIGN_WIDTH = 10, 16, 34, 10
 MIN_LABEL_PX = 12
 MANY_ROWS = 20  # beyond, labels may thin out
-LINE_SHARE = 0.84  # of a font's height that labels need next to each other
+LINE_SHARE, TIGHT_LINE_SHARE = (
+    0.84,
+    0.78,
+)  # of a font's height that labels need next to each other; of the smallest font
 EDGE = 6
 STRIP_GAP, MIN_STRIP, MAX_STRIP = 7, 14.0, 24.0
 SCROLL_BAR = 10
@@ -307,7 +310,8 @@ def label_fonts(theme: Theme) -> list[QFont]:
 
 def row_height(font: QFont) -> float:
     """The least height of rows that all have labels in this font."""
-    return QFontMetrics(font).height() * LINE_SHARE
+    is_smallest = font.pixelSize() <= current_theme().scaled(MIN_LABEL_PX)
+    return QFontMetrics(font).height() * (TIGHT_LINE_SHARE if is_smallest else LINE_SHARE)
 
 
 def least_height(view: MapView | None) -> int:

@@ -62,7 +62,6 @@ from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
 from augenmerk.viz_app.widgets.layouts import (
     ContentHeightScrollArea,
-    Space,
     VerticalScrollArea,
     column_of,
     keep_room,
@@ -197,7 +196,6 @@ class HeadPanel(QFrame):
             self._header,
             self._meaning_room,
             self.explanation,
-            Space(6),
             (self.map, 1),
             self.pick_line,
             self.controls,
@@ -331,8 +329,13 @@ class HeadPanel(QFrame):
         set_visible(self.controls, not is_low, focus_to=self)
         set_visible(self.controls.menu_button, is_low, focus_to=self)
         self._fit_header(width, is_low)
-        is_tight = self._is_tight(when_off or text, width)
+        self.meaning.setText(when_off or text)
+        gap, line = self._gap, self.meaning.fontMetrics().lineSpacing()
+        is_tight = not self._leaves_room(gap + self.meaning.heightForWidth(width) + self.pick_line.whole_height)
         self.pick_line.set_tight(is_tight)
+        picked = self.pick_line.row.sizeHint().height()
+        line_yields = is_tight and not self._leaves_room(gap + line + picked) and self._leaves_room(picked)
+        self._meaning_room.setVisible(not line_yields or self._offers_cancel)
         self.meaning.setToolTip(text if is_tight else "")
         if self._offers_cancel:
             text, when_off = with_cancel(text), ""
@@ -343,13 +346,18 @@ class HeadPanel(QFrame):
         self._meaning_room.show_text(text, width, when_off, max_lines=1 if is_tight else 0)
         self.explanation.fit()
 
-    def _is_tight(self, text: str, width: int) -> bool:
-        """Whether the texts around the map must yield, as its rows need their room."""
+    @property
+    def _gap(self) -> int:
+        """Between the meaning and the map."""
+        layout = self.layout()
+        return layout.spacing() if layout is not None else 0
+
+    def _leaves_room(self, texts: int) -> bool:
+        """Whether texts of this height around the map leave its rows the room they need."""
         parts = (each.minimumSizeHint().height() for each in (self.map, self.pick_line))
-        others = _least_height(self) - self._meaning_room.minimumHeight() - sum(parts)
-        self.meaning.setText(text)
-        texts = self.meaning.heightForWidth(width) + self.pick_line.whole_height
-        return self.height() - others - texts < least_height(self._state.maps.view())
+        meaning = self._gap + self._meaning_room.minimumHeight() if self._meaning_room.isVisibleTo(self) else 0
+        others = _least_height(self) - meaning - sum(parts)
+        return self.height() - others - texts >= least_height(self._state.maps.view())
 
     def _fit_header(self, width: int, is_low: bool) -> None:
         """Puts name and tools into one line, or into two if there is no room.

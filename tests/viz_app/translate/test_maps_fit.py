@@ -7,7 +7,9 @@ from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.core.translation.result import Coverage
+from augenmerk.viz_app.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle
 from tests.viz_app.conftest import MakeWindow
@@ -66,11 +68,35 @@ def test_no_row_is_cropped_in_any_window(make_window: MakeWindow, qtbot: QtBot, 
 
 
 @pytest.mark.heavy
-def test_a_caption_shortened_for_the_rows_has_its_whole_text_as_a_tip(make_window: MakeWindow, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("has_changes", [False, True])
+def test_every_row_has_its_label_below_a_scene_with_question_and_answer(
+    make_window: MakeWindow, qtbot: QtBot, has_changes: bool
+) -> None:
     window = make_window(sentence=sentence_of(20))
-    window.resize(*SMALLEST)
+    state, text = window.state, "The model reads the article twice: once for the noun, and once for the adjective. " * 2
+    if has_changes:
+        state.submit(toggle(Head("cross", 0, 0), Head("decoder", 0, 1), Head("decoder", 2, 3), Head("encoder", 1, 4)))
+        qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
+    scene = Scene("Articles", text.strip(), saved_experiment(state), "Where does this head look?", "At the noun.")
+    window.lessons.lesson.add(scene)
+    window.lessons.bar.step_scene(1)
+    assert window.lessons.bar.answer.isVisible()
+    for size in (size for size in SIZES if size != SMALLEST):
+        window.resize(*size)
+        qtbot.waitUntil(lambda: is_in_sight(window, 1), timeout=3000)
+    window.lessons.lesson.mark_saved()
+
+
+@pytest.mark.heavy
+def test_a_caption_yields_to_the_rows_and_a_shortened_one_has_its_whole_text_as_a_tip(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(sentence=sentence_of(20))
     meaning = window.translate_page.head.meaning
-    qtbot.waitUntil(lambda: meaning.text().endswith("…"))
+    window.resize(*SMALLEST)
+    qtbot.waitUntil(lambda: not meaning.isVisible() and is_in_sight(window, 1))
+    window.resize(SMALLEST[0], SMALLEST[1] + 20)
+    qtbot.waitUntil(lambda: meaning.isVisible() and meaning.text().endswith("…"))
     assert meaning.toolTip().startswith(meaning.text()[:-1])
     assert meaning.height() < 2 * meaning.fontMetrics().lineSpacing()
     window.resize(1920, 1080)
