@@ -11,7 +11,7 @@ from augenmerk.core.translation.result import ExperimentResult, TranslationStopp
 from augenmerk.viz_app.documents.lesson import AnswerNow, ComputedAnswer
 from augenmerk.viz_app.documents.reading import apply_view, heads_missing
 from augenmerk.viz_app.export.html_page import ScenePart
-from augenmerk.viz_app.export.page_content import SHOWN_NAMES, page_content
+from augenmerk.viz_app.export.page_content import page_content
 from augenmerk.viz_app.export.page_lesson import PageScene, check_model, why_recorded
 from augenmerk.viz_app.export.page_parts import changes_in_words
 from augenmerk.viz_app.export.scene_notes import Ringed, notes_on, translation_line
@@ -110,8 +110,8 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
     is_share = measure.rows_sum_to_one and not is_difference
     if not is_share:
         state.settings.scale = "own"  # there is no other map on paper
-    colors = SHOWN_NAMES["difference"] if is_difference else measure.name
-    title, caption = " · ".join(map_text.titles(state)), f". {map_text.meaning_of_query(state)} Colours: {colors}."
+    colors = map_text.meaning_of_colors(state.maps.shown_measure(kind), is_signed=is_difference)
+    title, caption = " · ".join(map_text.titles(state)), f". {map_text.meaning_of_query(state)} {colors}"
     is_ringed = pointer is not None and pointer.target == "head"
     changes = "; ".join(changes_in_words(computed.result.experiment, computed.result.original))
     notes = (f"Changed: {changes}" if changes else "", *_notes(scene, state, model, views))

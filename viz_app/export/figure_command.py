@@ -37,6 +37,7 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
 from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock
+from augenmerk.viz_app.state.languages import language_names
 from augenmerk.viz_app.state.map_text import KIND_NAMES
 from augenmerk.viz_app.state.map_view import MapView
 from augenmerk.viz_app.state.marks import marks_of_experiment
@@ -62,6 +63,7 @@ class Measured:
     translation: Translation
     measure: Measure
     maps: Mapping[MapKind, FloatArray]
+    languages: tuple[str, str]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -144,7 +146,7 @@ def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
         kind: np.broadcast_to(measure_maps(trace, options.measure, kind), translation.maps.of_kind(kind).shape)
         for kind in MEASURES[options.measure].kinds
     }
-    return Measured(translator.name, translation, options.measure, maps)
+    return Measured(translator.name, translation, options.measure, maps, language_names(translator.run_config))
 
 
 def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[int, int]]:
@@ -215,8 +217,9 @@ def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argpar
     for kind, maps in found.maps.items():
         _view(maps, found, kind, options)
     facts = {"model": found.model} | _experiment(found.translation)
+    shown = Head(options.kind, *heads[0])
     content = PageContent(
-        found.translation, found.maps, found.measure, _selection(options), facts, Head(options.kind, *heads[0])
+        found.translation, found.maps, found.measure, _selection(options), facts, shown, languages=found.languages
     )
     save_page(content, options.out)
 

@@ -1,5 +1,7 @@
 """All maps of one translation as one HTML file: no network, no other file, a small script of its own. No Qt.
 
+Without scripts, a page shows the chosen map, as on paper.
+
 The page holds weights as base64 of whole numbers from 0 to 65,535 (one part in 65,535 of the largest). Differences use
 0 to 65,534, with 0 in the middle, and 65,535 for missing values. Readers can choose kind, layer and head, the labels of
 rows and the scale of colours, and read every value.
@@ -11,7 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, Alternative, FloatArray, MapKind, Translation
+from augenmerk.viz_app.export.map_svg import map_svg
 from augenmerk.viz_app.export.page_parts import (
     cell_colors,
     changes_in_words,
@@ -35,10 +38,12 @@ from augenmerk.viz_app.export.page_parts import (
     part,
 )
 from augenmerk.viz_app.export.scene_notes import Ringed
-from augenmerk.viz_app.export.worksheet import NUM_LINES, room_on_paper
+from augenmerk.viz_app.export.worksheet import HALF_PAGE_PX, NUM_LINES, SheetScene, lines_html, room_on_paper
+from augenmerk.viz_app.heatmap.drawing import Drawing
+from augenmerk.viz_app.state.languages import NEUTRAL
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
-from augenmerk.viz_app.state.map_text import network_note
-from augenmerk.viz_app.state.map_view import Band, MapView, Pointed, bands_at
+from augenmerk.viz_app.state.map_text import meaning_of_colors, network_note, row_meaning
+from augenmerk.viz_app.state.map_view import Band, MapView, Place, Pointed, bands_at, scaling_text
 from augenmerk.viz_app.state.marks import marks_of_experiment
 from augenmerk.viz_app.state.sentence_text import visible
 
@@ -49,6 +54,8 @@ NUM_ALTERNATIVES = 5
 """Of each token."""
 MODULES = ("drawing.js", "maps.js", "recorded.js")
 """Of the page's script."""
+SCRIPTLESS = "#theme, .scene > :is(header, form, .large, aside, .alternatives, footer) { display: none; }"
+"""The style without scripts: parts that a script fills are left out."""
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 NO_BREAK_SPACE = "\u00a0"
 
@@ -74,6 +81,7 @@ class PageContent:
         pointed: the place of the pointer while that cell is pinned, or the whole head among all; None if there is none.
         line: the translation and its origin; None: the translation alone.
         notes: on the experiment and its maps.
+        languages: names of source and target.
     """
 
     translation: Translation
@@ -88,6 +96,11 @@ class PageContent:
     pointed: Pointed | None = None
     line: Ringed | None = None
     notes: tuple[str, ...] = ()
+    languages: tuple[str, str] = NEUTRAL
+
+    def row_meaning(self, kind: MapKind, mode: LabelMode) -> str:
+        """The meaning of a row in a sentence."""
+        return row_meaning(kind, mode, self.languages, lifts_mask=self.translation.experiment.lifts_mask)
 
 
 def save_page(content: PageContent, target: Path) -> None:
@@ -111,6 +124,7 @@ def _page(title: str, body: str) -> str:
     parts = {
         "TITLE": html.escape(one_line(title)),
         "STYLE": palette_style() + part("page.css") + part("scene.css"),
+        "SCRIPTLESS": SCRIPTLESS,
         "BODY": body,
         "COLORS": json_in_page(cell_colors()),
         "SCRIPT": page_script(MODULES, ("showRecordedMaps",)),
@@ -120,8 +134,48 @@ def _page(title: str, body: str) -> str:
 
 def maps_html(content: PageContent, *, opens_alternatives: bool = False) -> str:
     """Recorded maps within a page, as `RecordedScene` of `recorded.js` reads them."""
-    parts = {"DATA": data_text(content), "OPEN": " open" if opens_alternatives else ""}
+    parts = {
+        "STILL": _without_scripts(content),
+        "DATA": data_text(content),
+        "OPEN": " open" if opens_alternatives else "",
+    }
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], part("scene.html"))
+
+
+def _without_scripts(content: PageContent) -> str:
+    """The sentence, its translation and changes, and the chosen map, as on paper."""
+    shown, mode = content.shown, content.selection.label_mode
+    view, is_signed, new = _view(content, shown.kind, mode)
+    translation, values = content.translation, view.values[shown.layer, shown.head]
+    marks = marks_of_experiment(view, translation, shown.kind, [(shown.layer, shown.head)], mode)
+    pinned = Place(*content.pinned) if content.pinned is not None else None
+    pointed = content.pointed if content.pointed is not None and content.pointed.row is not None else None
+    is_share = MEASURES[content.measure].rows_sum_to_one and not is_signed
+    title = " · ".join(filter(None, (shown.title, scaling_text(marks.factor))))
+    caption = f". {content.row_meaning(shown.kind, mode)} {meaning_of_colors(content.measure, is_signed=is_signed)}"
+    drawing = Drawing(
+        values,
+        view.row_labels,
+        view.column_labels,
+        1.0 if is_share else _top(values, is_signed=is_signed),
+        is_signed,
+        view.labelled.queries.meaning,
+        view.labelled.keys.meaning,
+        shown.title,
+        marks=replace(marks, changed=frozenset(bands_at(*new)), pinned=pinned, pointed=pointed),
+    )
+    changes = "; ".join(changes_in_words(translation.experiment, translation))
+    notes = (f"Changed: {changes}" if changes else "", *content.notes)
+    is_ringed = content.pointed is not None and pointed is None
+    sheet = SheetScene(
+        "",
+        translation.source_text,
+        notes=(content.line or Ringed(translation.text), *(Ringed(each) for each in notes if each)),
+        drawing=drawing,
+        caption=Ringed("", title, caption) if is_ringed else Ringed(title + caption),
+    )
+    parts = [part for part in sheet.parts(1, "scenes") if part[0] != "title"]
+    return lines_html(parts, map_svg(drawing, has_numbers=False, height=HALF_PAGE_PX))
 
 
 def _data(content: PageContent) -> dict[str, Any]:
@@ -170,16 +224,8 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
     """One kind; its weights go to `blocks`, those of both label modes together if they are the same."""
     modes: dict[str, Any] = {}
     for mode in LABEL_MODES:
-        selection = Selection(mode, content.selection.merge_words, content.selection.hide)
-        labelled = selected(selection, content.maps[kind], content.translation, kind)
-        is_signed, new = False, (frozenset[int](), frozenset[int]())
-        if content.original is not None:
-            original = selected(selection, content.original[1][kind], content.original[0], kind)
-            with suppress(AnalysisError):  # without common tokens the changed maps are shown, as in the window
-                change = difference(original, labelled)
-                new, is_signed = new_entries(change, labelled), content.is_difference
-                labelled = spread(change, labelled) if is_signed else labelled
-        view = MapView(labelled)
+        view, is_signed, new = _view(content, kind, mode)
+        labelled = view.labelled
         block, top = _packed(view.values, is_signed=is_signed)
         if block not in blocks:
             blocks.append(block)
@@ -188,6 +234,8 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
             "columns": view.column_labels,
             "rowsAre": labelled.queries.meaning,
             "columnsAre": labelled.keys.meaning,
+            "meaning": content.row_meaning(kind, mode),
+            "colors": meaning_of_colors(content.measure, is_signed=is_signed),
             "shape": view.values.shape,
             "top": top,
             "least": LEAST_DIFFERENCE if is_signed else 0,
@@ -200,6 +248,22 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
     experiment, side = content.translation.experiment, Head(kind, 0, 0).side
     networks = [network_note(experiment, side, layer) for layer in range(content.maps[kind].shape[0])]
     return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes, "networks": networks}
+
+
+def _view(
+    content: PageContent, kind: MapKind, mode: LabelMode
+) -> tuple[MapView, bool, tuple[frozenset[int], frozenset[int]]]:
+    """The maps of a kind, whether they are differences, and their new rows and columns."""
+    selection = Selection(mode, content.selection.merge_words, content.selection.hide)
+    labelled = selected(selection, content.maps[kind], content.translation, kind)
+    is_signed, new = False, (frozenset[int](), frozenset[int]())
+    if content.original is not None:
+        original = selected(selection, content.original[1][kind], content.original[0], kind)
+        with suppress(AnalysisError):  # without common tokens the changed maps are shown, as in the window
+            change = difference(original, labelled)
+            new, is_signed = new_entries(change, labelled), content.is_difference
+            labelled = spread(change, labelled) if is_signed else labelled
+    return MapView(labelled), is_signed, new
 
 
 def _marks(content: PageContent, kind: MapKind, mode: LabelMode, view: MapView) -> list[list[dict[str, Any]]]:
@@ -221,11 +285,16 @@ def _bands(bands: Iterable[Band]) -> list[dict[str, Any]]:
 
 def _packed(values: FloatArray, *, is_signed: bool) -> tuple[str, float]:
     """Values as base64 of little-endian 16-bit numbers, and the largest value, or the largest absolute difference."""
-    top = float(np.nanmax(np.abs(values), initial=LEAST_DIFFERENCE if is_signed else 0.0)) or 1.0
+    top = _top(values, is_signed=is_signed)
     largest, zero = (ZERO, ZERO) if is_signed else (LARGEST, 0)
     numbers = np.rint(np.nan_to_num(values).astype(np.float64) * (largest / top)).clip(-zero, largest) + zero
     packed = np.where(np.isnan(values), MISSING, numbers).astype("<u2")
     return base64.b64encode(packed.tobytes()).decode("ascii"), top
+
+
+def _top(values: FloatArray, *, is_signed: bool) -> float:
+    """The largest value, or the largest absolute difference."""
+    return float(np.nanmax(np.abs(values), initial=LEAST_DIFFERENCE if is_signed else 0.0)) or 1.0
 
 
 def _hidden(labelled: LabelledMap) -> list[list[float]]:

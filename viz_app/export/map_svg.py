@@ -67,8 +67,7 @@ def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, h
 
     Args:
         drawing: the map.
-        has_numbers: whether cells hold their values, in a group of the class "numbers", if they have room for them;
-            those of a signed map always do, as print in grey does not show the sign otherwise.
+        has_numbers: whether cells hold their values, in a group of the class "numbers", if they have room for them.
         width, height: of the room; the drawing exceeds it where cells would be smaller than `MIN_CELL`.
     """
     rows, columns, cells, cell, *whole = _laid_out(drawing, width, height)
@@ -78,9 +77,8 @@ def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, h
         f'aria-label="{escaped(drawing.title)}">'
     )
     parts = [head, *_labels(drawing, rows, columns, cells, cell), *_cells(drawing, cells, cell)]
-    if (has_numbers or drawing.is_signed) and cell[0] >= NUMBER_ROOM[0] and cell[1] >= NUMBER_ROOM[1]:
-        numbers = "".join(_numbers(drawing, cells, cell))
-        parts.append(f"<g>{numbers}</g>" if drawing.is_signed else f'<g class="numbers">{numbers}</g>')
+    if has_numbers and cell[0] >= NUMBER_ROOM[0] and cell[1] >= NUMBER_ROOM[1]:
+        parts.append(f'<g class="numbers">{"".join(_numbers(drawing, cells, cell))}</g>')
     inside = Box(0, 0, cells.width, cells.height)
     parts += [_shape_svg(shape, cells.left, cells.top) for shape in mark_shapes(drawing.marks, cell, inside)]
     parts += _scale(drawing, cells)

@@ -5,13 +5,7 @@ from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Tr
 from augenmerk.viz_app.export.html_page import PageContent
 from augenmerk.viz_app.export.scene_notes import notes_on, translation_line
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view_settings import ShownMaps
-
-SHOWN_NAMES: dict[ShownMaps, str] = {
-    "original": "original, with nothing changed",
-    "changed": "changed",
-    "difference": "changed minus original",
-}
+from augenmerk.viz_app.state.map_text import SHOWN_NAMES
 
 
 def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
@@ -52,6 +46,7 @@ def page_content(state: ExperimentState, model: str) -> PageContent | None:
         is_difference=state.maps.shown == "difference",
         line=translation_line(state),
         notes=notes_on(state),
+        languages=state.languages,
     )
 
 

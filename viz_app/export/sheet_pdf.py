@@ -58,7 +58,7 @@ def save_sheet_pdf(
     Args:
         title: of the lesson.
         scenes: its scenes.
-        sheet: what they contain; the maps of solutions have numbers in their cells.
+        sheet: what they contain; maps of solutions, and differences, have numbers in their cells.
         target: the file.
         size: of the paper; None: Letter where it is common, else A4.
 
@@ -134,7 +134,8 @@ class _SheetPainter:
 
     def _paint_map(self, drawing: Drawing, room: int) -> None:
         """The map, smaller if its cells do not fit otherwise."""
-        drawn = map_svg(drawing, has_numbers=self._sheet == "solutions", width=int(self._width), height=room - int(GAP))
+        has_numbers = self._sheet == "solutions" or drawing.is_signed  # print in grey shows no sign
+        drawn = map_svg(drawing, has_numbers=has_numbers, width=int(self._width), height=room - int(GAP))
         renderer = QSvgRenderer(QByteArray(drawn.encode()))
         size = renderer.defaultSize()
         scale = min(1.0, self._width / size.width(), max(room, MIN_MAP) / size.height())

@@ -135,12 +135,15 @@ def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
     parts = "".join(_scene_html(number, scene, sheet) for number, scene in enumerate(scenes, start=1))
     name = f'<p class="note">{NAME} <span class="name"></span></p>\n' if sheet == "worksheet" else ""
     heading = escaped(sheet_title(title, sheet))
+    checked = " checked" * any(
+        each.drawing is not None and each.drawing.is_signed for each in scenes
+    )  # grey hides signs
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{heading}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{heading}</h1>\n{name}"
-        '<input type="checkbox" id="numbers"> <label for="numbers">Numbers in the maps</label>\n'
+        f'<input type="checkbox" id="numbers"{checked}> <label for="numbers">Numbers in the maps</label>\n'
         f"{parts}</body>\n</html>\n"
     )
 
@@ -178,16 +181,22 @@ def room_on_paper(lines: Sequence[str], num_rules: int, num_rows: int) -> PaperR
 
 
 def _scene_html(number: int, scene: SheetScene, sheet: Sheet) -> str:
-    parts, found = [], scene.parts(number, sheet)
+    found = scene.parts(number, sheet)
     num_rows = len(scene.drawing.row_labels) if scene.drawing is not None else 0
     room = room_on_paper([line.text for _, line in found], sum(role == "line" for role, _ in found), num_rows)
     if scene.drawing is not None:
         room = room._replace(most=round(svg_height(scene.drawing, room.most)))
-    for role, (before, ringed, after) in found:
+    drawn = map_svg(scene.drawing, height=room.most) if scene.drawing is not None else ""
+    return f'<section style="{room.style}">\n{lines_html(found, drawn)}\n</section>\n'
+
+
+def lines_html(parts: Sequence[tuple[Role, Ringed]], drawn: str) -> str:
+    """Lines of a scene as HTML, with its map as drawn."""
+    written = []
+    for role, (before, ringed, after) in parts:
         ring = f"<mark>{escaped(ringed)}</mark>" if ringed else ""
-        drawn = map_svg(scene.drawing, height=room.most) if role == "map" and scene.drawing is not None else ""
-        parts.append(HTML[role].format(f"{escaped(before)}{ring}{escaped(after)}{drawn}"))
-    return "\n".join([f'<section style="{room.style}">', *parts, "</section>\n"])
+        written.append(HTML[role].format(f"{escaped(before)}{ring}{escaped(after)}{drawn * (role == 'map')}"))
+    return "\n".join(written)
 
 
 def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES, Measure
-from augenmerk.core.analysis.selection import Combination
+from augenmerk.core.analysis.selection import Combination, LabelMode
 from augenmerk.core.model.heads import KIND_TITLES, Network, Side
 from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.text.vocabulary import MARKS
@@ -57,14 +57,26 @@ def network_note(experiment: Experiment, side: Side, layer: int) -> str:
 
 def meaning_of_query(state: ExperimentState, picture: Picture = "heatmap") -> str:
     """One sentence on the meaning of a query's row, or of its lines, on the large map."""
-    source, target = state.languages
-    kind = state.selection.head.kind
+    lifts_mask = state.translation is not None and state.translation.experiment.lifts_mask
     each = "Each row" if picture == "heatmap" else "The lines of each token"
+    kind, mode = state.selection.head.kind, state.settings.label_mode
+    return row_meaning(kind, mode, state.languages, each, lifts_mask=lifts_mask)
+
+
+def row_meaning(
+    kind: MapKind,
+    label_mode: LabelMode,
+    languages: tuple[str, str],
+    each: str = "Each row",
+    *,
+    lifts_mask: bool = False,
+) -> str:
+    """The same for a kind of map with names of source and target."""
+    source, target = languages
     if kind == "encoder":
         return f"{each}: where the encoder looks in the whole {source} sentence while it reads that {source} token."
-    so_far = "" if state.translation is not None and state.translation.experiment.lifts_mask else " so far"
-    where = f"at the {target}{so_far}" if kind == "decoder" else f"at the {source}"
-    if state.settings.label_mode == "read":
+    where = f"at the {target}{'' if lifts_mask else ' so far'}" if kind == "decoder" else f"at the {source}"
+    if label_mode == "read":
         return f"{each}: where the model looks {where} while it reads that {target} token, to predict the next."
     return f"{each}: where the model looks {where} while it predicts that {target} token."
 
@@ -111,9 +123,19 @@ SHOWN_NOTES: dict[ShownMaps, str] = {
     "changed": "These are the maps under this change.",
     "difference": "Changed minus original.",
 }
+SHOWN_NAMES: dict[ShownMaps, str] = {
+    "original": "original, with nothing changed",
+    "changed": "changed",
+    "difference": "changed minus original",
+}
 HATCHED = "Hatched: tokens that the original lacks."
 NO_DIFFERENCE = "There is no difference to show; these are the changed maps."
 MERGING_TIP = "Words instead of pieces: columns are summed, rows averaged"
+
+
+def meaning_of_colors(measure: Measure, *, is_signed: bool) -> str:
+    """The name of the values that colours stand for; `is_signed`: they are differences."""
+    return f"Colours: {SHOWN_NAMES['difference'] if is_signed else MEASURES[measure].name}."
 
 
 def difference_note(state: ExperimentState) -> str:

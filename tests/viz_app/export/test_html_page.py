@@ -1,5 +1,6 @@
 """The page holds every weight, needs no network, and its script reads what was written."""
 
+import html
 import json
 import math
 import re
@@ -27,6 +28,7 @@ from tests.viz_app.synthetic import make_translation
 
 TRANSLATION = make_translation("ein mann </script> steh|t & <b> $5 .", "a man stand|s .", num_layers=2, num_heads=3)
 KINDS = ("encoder", "decoder", "cross")
+SVG_NAME = 'xmlns="http://www.w3.org/2000/svg"'
 
 
 def content(selection: Selection | None = None, scale: float = 1.0, **changes) -> PageContent:
@@ -138,6 +140,35 @@ def read_by_the_script(page: str, tell: str = TELL) -> list:
     return json.loads(found.toString())
 
 
+def without_scripts(page: str) -> str:
+    """The part of the page's text that is only read without scripts."""
+    return "".join(re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL))
+
+
+def test_without_scripts_the_page_shows_the_chosen_map_with_marks_and_changes() -> None:
+    head = Head("cross", 1, 2)
+    changed = replace(TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),)))
+    still = without_scripts(page_html(content(translation=changed, pinned=(1, 2), notes=("A note.",))))
+    for text in (TRANSLATION.text, "Changed: cross 2·3 off", "A note.", "<blockquote"):
+        assert html.escape(text, quote=False) in still or text in still, text
+    assert f"{head.title} · off. Each row: where the model looks at the source while it predicts that target" in still
+    assert "Colours: weight α." in still
+    assert still.count('aria-label="Cross-attention · layer 2 · head 3"') == 1
+    assert 'stroke-width="2"' in still, "the line through the map, and the frame of the pinned cell"
+    values = changed.maps.cross[1, 2]
+    assert len(re.findall(r'<rect [^>]*stroke="#d8dbe0"', still)) == values.size
+    assert "Scripts are off here" in still
+
+
+def test_without_scripts_differences_have_their_own_scale() -> None:
+    maps = {kind: TRANSLATION.maps.of_kind(kind) for kind in KINDS}
+    halves = {kind: each / 2 for kind, each in maps.items()}
+    still = without_scripts(page_html(content(original=(TRANSLATION, halves))))
+    assert "Colours: changed minus original." in still
+    top = np.abs(maps["cross"][1, 2] / 2).max()
+    assert f">+{top:#.3g}</text>" in still
+
+
 @pytest.mark.parametrize("selection", [Selection(), Selection("predicted", True, frozenset({"end"}))])
 @pytest.mark.parametrize("scale", [1.0, 7.5])
 def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float) -> None:
@@ -164,7 +195,7 @@ def test_nothing_is_fetched() -> None:
     page = page_html(content())
     for tag, attributes in Parts(page).tags:
         assert not {"src", "href", "srcset", "action", "data"} & attributes.keys(), (tag, attributes)
-    own = page.replace(Parts(page).scripts[0].strip(), "")  # the data are letters and digits, and no address
+    own = page.replace(SVG_NAME, "").replace(Parts(page).scripts[0].strip(), "")
     assert not re.search(r"https?:|[\"'(]//|@import|url\(|fetch\(|XMLHttpRequest|import\(", own)
     assert "default-src 'none'" in page
 

@@ -183,7 +183,7 @@ def test_all_marks_of_a_scene_are_printed() -> None:
     assert 'fill="none" stroke="#fff"' in text, "the frame is seen in grey, too"
 
 
-def test_numbers_in_cells_are_shown_on_request_without_a_script_and_always_where_they_have_a_sign() -> None:
+def test_numbers_in_cells_are_shown_on_request_without_a_script_and_at_first_where_they_have_a_sign() -> None:
     text = sheet_html(TITLE, (with_map(),), "worksheet")
     assert '<g class="numbers">' in text
     assert ">.25</text>" in text
@@ -192,7 +192,9 @@ def test_numbers_in_cells_are_shown_on_request_without_a_script_and_always_where
     signed = with_map(((0.25, -0.75), (0.0, 0.001)))
     assert signed.drawing is not None
     text = sheet_html(TITLE, (replace(signed, drawing=replace(signed.drawing, is_signed=True)),), "worksheet")
-    assert '<g class="numbers">' not in text
+    assert 'id="numbers" checked>' in text, "the reader can switch them off"
+    assert 'id="numbers">' in sheet_html(TITLE, (signed,), "worksheet")
+    assert text.count('<g class="numbers">') == 1
     for part in (">+.25</text>", ">-.75</text>", ">−1.00</text>", ">+1.00</text>"):
         assert part in text, part
 

@@ -8,6 +8,8 @@
  * @property {string[]} columns
  * @property {string} rowsAre
  * @property {string} columnsAre
+ * @property {string} meaning of a row, in a sentence
+ * @property {string} colors the meaning of colours
  * @property {[number, number, number, number]} shape layers, heads, rows, columns
  * @property {number} top the value farthest from 0
  * @property {boolean} signed

@@ -72,6 +72,7 @@ export class RecordedScene {
     this.part("changes").replaceChildren(...data.changes.map((each) => withChildren("li", each)));
     this.part("steps").replaceChildren(...data.steps.map(stepRow));
     this.part("meaning").textContent = `${data.meaning} ${data.caveat}`;
+    this.part("numbers").checked = this.found.signed; // print in grey shows no sign
     this.listen();
     this.refresh();
   }
@@ -164,7 +165,7 @@ export class RecordedScene {
     if (isAtCell && this.isShown(chosen.kind, chosen.layer, chosen.head)) drawing.marks.pointed = data.pointed;
     this.drawing = drawing;
     this.describe(drawing); // its lines are above the map
-    const hasNumbers = this.part("numbers").checked || (onPaper && drawing.isSigned);
+    const hasNumbers = this.part("numbers").checked;
     const section = canvas.closest(".scene");
     const above = Math.min(section.getBoundingClientRect().top + window.scrollY, HEADER);
     const room = { hasNumbers, width: canvas.parentElement.clientWidth, height: roomBelow(canvas, section, above) };
@@ -180,10 +181,12 @@ export class RecordedScene {
 
   describe(/** @type {Drawing} */ drawing) {
     const { chosen, data } = this;
-    const { rowsAre, columnsAre } = drawing;
+    const { rowsAre } = drawing;
     const at = this.pinned || this.at;
     const title = this.titleOf(chosen.kind, chosen.layer, chosen.head);
     const isPointed = data.pointed && data.pointed[1] === null && this.isShown(chosen.kind, chosen.layer, chosen.head);
+    this.part("rows").textContent = this.found.meaning;
+    this.part("colors").textContent = this.found.colors;
     write(this.part("title"), isPointed ? ["", title] : [title]);
     this.part("map").setAttribute("aria-label", `${title}: ${axesInWords(drawing)}`);
     const facts = Object.entries(data.facts).concat([
@@ -192,15 +195,14 @@ export class RecordedScene {
     ]);
     this.part("caption").textContent = facts.map(([name, value]) => `${name}: ${value}`).join(" · ");
     if (at) {
-      const pinned = this.pinned ? " (pinned: click again to let go)" : "";
+      const pinned = this.pinned ? " (pinned: click again to release)" : "";
       this.part("reading").textContent = reading(drawing, at) + pinned;
       return;
     }
     const hidden = this.found.hidden[chosen.layer][chosen.head];
     const share = `${(100 * hidden).toFixed(1)}% of the attention lies on hidden tokens; rows are scaled up for it.`;
-    const names = `Rows: ${rowsAre}. Columns: ${columnsAre}.`;
     const how = "Point at a cell to read it, click to pin it.";
-    this.part("reading").textContent = `${names} ${how}${hidden > 0 ? ` ${share}` : ""}`;
+    this.part("reading").textContent = `${how}${hidden > 0 ? ` ${share}` : ""}`;
   }
 
   titleOf(kind, layer, head) {
