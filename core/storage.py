@@ -18,6 +18,8 @@ from pathlib import Path
 
 from augenmerk.core.errors import StorageError
 
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 class NotARegularFileError(OSError):
     """The file to read is a device, a pipe or a socket."""
@@ -201,7 +203,7 @@ def _umask() -> int:
 def cannot_write(target: Path, error: OSError) -> StorageError:
     """The error to raise when the system refused to write `target`."""
     reason = error.strerror or str(error)
+    advice = "free some space or choose" if error.errno in _NO_SPACE else "choose"
     return StorageError(
-        f"Cannot write {target}: {reason}. Nothing there was changed; free some space or choose another "
-        "folder, and try again."
+        f"Cannot write {target}: {reason}. Nothing there was changed; {advice} another folder, and try again."
     )

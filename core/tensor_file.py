@@ -7,6 +7,7 @@ a valid JSON text (`core.strict_json`), and it holds tensors of the stated shape
 import json
 import math
 import mmap
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,6 +139,8 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
     """
     with open_file(path) as file:
         header_bytes = int.from_bytes(file.read(8), "little")
+        if header_bytes > os.fstat(file.fileno()).st_size:
+            raise TensorFileError("it is not a safetensors file")
         if header_bytes > MAX_HEADER_BYTES:
             raise TensorFileError(f"its header has {header_bytes:,} bytes, more than {MAX_HEADER_BYTES:,}")
         with _opened(file, path, "numpy"):  # checks that the header is complete, and that the parts fill the file

@@ -84,10 +84,10 @@ def run_command(arguments: list[str]) -> int:
     return run(arguments)
 
 
-def _lesson_for_page(path: Path, checkpoint: Path) -> "PageLesson":
+def _lesson_for_page(path: Path, checkpoint: Path, rounds: bool) -> "PageLesson":
     from augenmerk.viz_app.learn.lesson_for_page import lesson_for_page
 
-    return lesson_for_page(path, checkpoint)
+    return lesson_for_page(path, checkpoint, rounds)
 
 
 def open_window(arguments: list[str]) -> int:

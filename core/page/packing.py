@@ -1,8 +1,7 @@
 """A checkpoint as two texts that a page holds and `translator.js` reads: its description and its weights.
 
-Weights of 16 bits stay so. Those of 32 bits are stored with 16 if every number of their tensor survives it exactly, or
-if the caller lets them be rounded. The bytes of one place of all numbers lie together (planes), as gzip finds more
-repetitions in them.
+Weights are rounded to 16 bits unless the caller wants all 32; tensors that 16 bits hold exactly take 16 either way. The
+bytes of one place of all numbers lie together (planes), as gzip finds more repetitions in them.
 """
 
 import base64
@@ -38,6 +37,7 @@ BYTES_PER_PARAMETER = 2.4
 """Of a page whose weights all have 16 bits, in base64."""
 TERMS_OF_MULTI30K = "Trained on Multi30k, which is for non-commercial research and education."
 ROUNDED = "The weights in this page are rounded to 16 bits."
+KEEPING = "“augenmerk page --bits 32” keeps them exactly and takes about twice the space."
 SCRIPTS = ("phrases.js", "engine.js", "text.js", "source.js", "translator.js")
 """In the order in which they need each other."""
 
@@ -51,7 +51,7 @@ class PackedModel:
         weights: gzip of the planes of 2-byte numbers, then of 4-byte numbers.
         num_parameters: of the model.
         terms: its licence, in a sentence or a name; empty if unknown.
-        note: a sentence on the size, if it is more than `BYTES_PER_PARAMETER`; else empty.
+        note: on rounded weights, or on a size above `BYTES_PER_PARAMETER`; empty if there is neither.
     """
 
     description: bytes
@@ -77,23 +77,23 @@ def engine_script() -> str:
     return joined_script([Path(__file__).parent / name for name in SCRIPTS], ("Translator", "TextError", "fill"))
 
 
-def pack_model(checkpoint: Checkpoint, name: str, *, rounds: bool = False) -> PackedModel:
+def pack_model(checkpoint: Checkpoint, name: str, *, bits: int = 16) -> PackedModel:
     """The model with everything that determines its translations.
 
     Args:
         checkpoint: of the model.
         name: for people.
-        rounds: whether weights are rounded to 16 bits; if that changes one of them, `terms` says so.
+        bits: of the weights, 16 or 32; if 16 changes one of them, `terms` and `note` say so.
 
     Raises:
         CheckpointError: a page cannot run this model.
     """
     num_parameters = sum(value.numel() for value in checkpoint.weights.values())
     _check(checkpoint, num_parameters)
-    is_rounded = rounds and any(not _is_half(value) for value in checkpoint.weights.values())
-    tensors, weights = _packed((rounded(checkpoint) if rounds else checkpoint).weights)
+    held = rounded(checkpoint) if bits == 16 else checkpoint
+    tensors, weights = _packed(held.weights)
     terms = checkpoint.origin.licence if checkpoint.origin else _terms(checkpoint.corpus)
-    if is_rounded:
+    if held is not checkpoint:
         terms = f"{terms} {ROUNDED}".strip()
     described = _description(checkpoint) | {
         "name": name,
@@ -103,6 +103,8 @@ def pack_model(checkpoint: Checkpoint, name: str, *, rounds: bool = False) -> Pa
     }
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
     packed = PackedModel(_compressed(text.encode("utf-8")), _compressed(weights), num_parameters, terms)
+    if held is not checkpoint:
+        return replace(packed, note=f"{ROUNDED} {KEEPING}")
     long = sum(each["bytes"] == 4 for each in tensors)
     if not long or packed.num_bytes <= BYTES_PER_PARAMETER * num_parameters:
         return packed
@@ -110,20 +112,23 @@ def pack_model(checkpoint: Checkpoint, name: str, *, rounds: bool = False) -> Pa
         packed,
         note=f"{long} of {len(tensors)} tensors of this model need 32 bits, so it takes "
         f"{packed.num_bytes / num_parameters:.1f} bytes per parameter in a page: {packed.num_bytes / 1e6:.1f} MB. "
-        "“augenmerk page --bits 16” rounds them, which takes half.",
+        "“--bits 16” rounds them, which takes about half.",
     )
 
 
 def rounded(checkpoint: Checkpoint) -> Checkpoint:
-    """The model with its weights rounded to 16 bits (half precision).
+    """The model with its weights rounded to 16 bits (half precision), except in tensors with larger numbers.
 
-    Raises:
-        CheckpointError: a weight is too large for it.
+    A model that this does not change is returned itself.
     """
-    halves = {name: value.detach().cpu().half() for name, value in checkpoint.weights.items()}
-    if not all(bool(torch.isfinite(value).all()) for value in halves.values()):
-        raise CheckpointError("A weight of this model is too large for 16 bits. Omit --bits.")
-    return replace(checkpoint, weights={name: value.float() for name, value in halves.items()})
+    singles = {name: value.detach().cpu().float() for name, value in checkpoint.weights.items()}
+    halves = {name: value.half().float() for name, value in singles.items()}
+    changed = {
+        name: value
+        for name, value in halves.items()
+        if not torch.equal(value, singles[name]) and bool(torch.isfinite(value).all())
+    }
+    return replace(checkpoint, weights={**checkpoint.weights, **changed}) if changed else checkpoint
 
 
 def _check(checkpoint: Checkpoint, num_parameters: int) -> None:

@@ -152,6 +152,12 @@ def test_a_write_that_the_system_cuts_short_leaves_the_older_file(tmp_path: Path
     assert names_in(tmp_path) == ["model"]
 
 
+def test_more_space_is_only_advised_where_it_is_lacking(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StorageError, match="Nothing there was changed; choose another folder, and try again"):
+        write_text(tmp_path / "file" / "page.html", "new")
+
+
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_a_full_disk_leaves_the_older_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def no_space(*_: object) -> None:

@@ -43,7 +43,7 @@ from augenmerk.viz_app.documents.scene_on_screen import SceneOnScreen
 from augenmerk.viz_app.documents.session import ASIDE
 from augenmerk.viz_app.export.html_page import save_lesson_page
 from augenmerk.viz_app.export.menu import PageJob, WritingDialog
-from augenmerk.viz_app.export.page_lesson import PageLesson
+from augenmerk.viz_app.export.page_lesson import PageLesson, check_model
 from augenmerk.viz_app.export.sheet_pdf import save_sheet_pdf
 from augenmerk.viz_app.export.worksheet import Sheet, save_sheet
 from augenmerk.viz_app.preferences import Preferences
@@ -195,15 +195,27 @@ class LessonExport:
 
     def save_running_page(self, path: Path) -> None:
         """Writes a page that runs the model, with all scenes."""
+        lesson, model = self._documents.lesson.lesson, self._documents.state.model
+        if lesson is not None and model is not None:
+            try:
+                check_model(lesson, model.title, model.digest)
+            except AugenmerkError as error:
+                show_failure(self._documents.window, "The page was not saved", Failure.of(error))
+                return
 
         def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> WritingDialog:
             scenes = page_scenes(lesson, results, model)
             return WritingDialog(PageJob(model, "", path, PageLesson(lesson.title, scenes)), self._documents.window)
 
-        self._compute_then("page", path, write)
+        self._compute_then("page", path, write, rounds=True)
 
     def _compute_then(
-        self, what: str, path: Path, write: Callable[[Lesson, Sequence[SceneResult], ModelInfo], WritingDialog | None]
+        self,
+        what: str,
+        path: Path,
+        write: Callable[[Lesson, Sequence[SceneResult], ModelInfo], WritingDialog | None],
+        *,
+        rounds: bool = False,
     ) -> None:
         """Calls `write` with the results; the dialog that it may return writes the file."""
         documents = self._documents
@@ -233,7 +245,7 @@ class LessonExport:
 
         documents.done.emit(f"computing {len(lesson.scenes)} scenes…")
         answers = documents.screen.answers
-        job = LessonResultsJob(lesson.scenes, model, answers.answer_now if answers is not None else None)
+        job = LessonResultsJob(lesson.scenes, model, answers.answer_now if answers is not None else None, rounds)
         self._worker.submit(Request(job, self, on_result=use, on_error=refuse))
 
 

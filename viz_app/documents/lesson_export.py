@@ -51,15 +51,18 @@ class LessonResultsJob(Job):
         scenes: of the lesson.
         model: the current one.
         answer: computes the answer to a question; None: questions stay unanswered.
+        rounds: whether weights are rounded as in a page that runs the model.
     """
 
     scenes: Sequence[Scene]
     model: ModelInfo
     answer: AnswerNow | None = None
+    rounds: bool = False
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
         """See `viz_app.worker.jobs.Job.run`. Raises `ExperimentFileError`, which names the scene."""
+        translator = _rounded(translator) if self.rounds else translator
 
         def run(job: Job) -> Any:
             try:
@@ -87,6 +90,16 @@ class LessonResultsJob(Job):
         if not scene.check or self.answer is None:
             return found
         return replace(found, answer=self.answer(_state_of(scene, found, self.model), scene.check, run))
+
+
+def _rounded(translator: OpenTranslator) -> OpenTranslator:
+    """The model with the weights that a page holds; the translator itself if they are its own."""
+    from augenmerk.core.page.packing import rounded  # loads torch, in the worker's thread
+
+    checkpoint = rounded(translator.checkpoint)
+    if checkpoint is translator.checkpoint:
+        return translator
+    return type(translator)(checkpoint, translator.device, translator.path)
 
 
 def scene_parts(

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 SUFFIXES = (".html", ".htm")
 
 
-def main(arguments: Sequence[str], read_lesson: Callable[[Path, Path], "PageLesson"]) -> int:
+def main(arguments: Sequence[str], read_lesson: Callable[[Path, Path, bool], "PageLesson"]) -> int:
     """Runs `augenmerk page ARGUMENTS` and returns its exit status, as `core.cli.main` does.
 
     Args:
         arguments: the options.
-        read_lesson: computes the lesson of a file with the checkpoint of another one.
+        read_lesson: computes the lesson of a file with a checkpoint, whose weights it rounds or not.
     """
     return run_guarded(lambda: run(make_parser().parse_args(arguments), read_lesson))
 
@@ -54,19 +54,19 @@ def make_parser() -> argparse.ArgumentParser:
         "--bits",
         type=int,
         choices=(16, 32),
-        default=32,
-        help="16 rounds weights that need more (default: 32, without loss). Models saved with 16 bits, as the bundled "
-        "one, take 2.4 bytes per parameter either way; a model saved with 32 takes 4.5. A rounded page says so",
+        default=16,
+        help="of the weights. 16 (default): 2.4 bytes per parameter, and the page says if any was rounded; 32: all "
+        "digits of a model saved with 32, 4.5 bytes per parameter. The bundled model has 16, so nothing is rounded",
     )
     return parser
 
 
-def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path], "PageLesson"]) -> int:
+def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path, bool], "PageLesson"]) -> int:
     """Packs the model and writes the page. Raises `AugenmerkError`."""
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in .html.")
-    if options.lesson is not None and options.bits == 16:
-        raise ConfigError("--bits 16 changes the model, and --lesson shows results of the original. Omit one of them.")
+    if options.lesson is not None and options.text:
+        raise ConfigError("--lesson shows the sentences of its scenes. Omit --text.")
     from augenmerk.core.analysis.roles import read_sample_roles
     from augenmerk.core.checkpoint.file import load_checkpoint
     from augenmerk.viz_app.export.running_page import save_running_page
@@ -74,10 +74,10 @@ def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path], "PageLe
 
     path = options.model or bundled_model_path()
     examples = gallery() if is_bundled_model(path) else ()
-    lesson = read_lesson(options.lesson, path) if options.lesson is not None else None
-    checkpoint, rounds = load_checkpoint(path), options.bits == 16
-    roles = read_sample_roles(path)
-    packed = save_running_page(checkpoint, path.stem, options.out, options.text, examples, lesson, roles, rounds=rounds)
+    bits: int = options.bits
+    lesson = read_lesson(options.lesson, path, bits == 16) if options.lesson is not None else None
+    checkpoint, roles = load_checkpoint(path), read_sample_roles(path)
+    packed = save_running_page(checkpoint, path.stem, options.out, options.text, examples, lesson, roles, bits=bits)
     if packed.note:
         print_note(packed.note)
     print_note(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")

@@ -106,9 +106,10 @@ def check_model(lesson: Lesson, name: str, digest: str) -> None:
     for number, scene in enumerate(lesson.scenes, start=1):
         made_with = scene.saved.model
         if made_with.digest != digest:
+            other = f"“{name}”" if name != made_with.name else "another model of this name, with other weights"
             raise ExperimentFileError(
                 f"Scene {number} of “{lesson.title}”, “{scene.title}”, was made with the model “{made_with.name}”, and "
-                f"the page would run “{name}”. Choose the lesson's model, or update the scene with this one."
+                f"the page would run {other}. Choose the lesson's model, or update the scene with this one."
             )
 
 

@@ -74,7 +74,7 @@ def save_running_page(
     lesson: PageLesson | None = None,
     roles: SampleRoles | None = None,
     *,
-    rounds: bool = False,
+    bits: int = 16,
 ) -> PackedModel:
     """Writes the page, and returns the model as packed.
 
@@ -86,13 +86,13 @@ def save_running_page(
         examples: sentences to choose from.
         lesson: of this model; None for a page without scenes.
         roles: of its heads; None if they were not measured.
-        rounds: see `pack_model`.
+        bits: see `pack_model`.
 
     Raises:
         CheckpointError: a page cannot run this model.
         StorageError: the file cannot be written.
     """
-    packed = pack_model(checkpoint, name, rounds=rounds)
+    packed = pack_model(checkpoint, name, bits=bits)
     write_text(target, running_page_html(checkpoint, name, packed, text, examples, lesson, roles))
     return packed
 

@@ -11,8 +11,8 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.worker.jobs import describe
 
 
-def lesson_for_page(path: Path, checkpoint: Path) -> PageLesson:
-    """The lesson of a file with the results of a model.
+def lesson_for_page(path: Path, checkpoint: Path, rounds: bool) -> PageLesson:
+    """The lesson of a file with the results of a model, or of the model with rounded weights.
 
     Raises:
         AugenmerkError: the lesson cannot be read, a scene was made with another model, or cannot be computed.
@@ -21,5 +21,5 @@ def lesson_for_page(path: Path, checkpoint: Path) -> PageLesson:
     translator = Translator.load(checkpoint, "cpu")
     model = describe(translator)
     check_model(lesson, model.title, model.digest)
-    job = LessonResultsJob(lesson.scenes, model, answer_now)
+    job = LessonResultsJob(lesson.scenes, model, answer_now, rounds)
     return PageLesson(lesson.title, page_scenes(lesson, job.run(translator, lambda _: None, lambda: False), model))

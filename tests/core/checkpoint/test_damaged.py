@@ -239,6 +239,12 @@ def test_a_header_of_a_hundred_megabytes_is_not_read(tmp_path: Path) -> None:
     assert "its header has 90,000,000 bytes" in refusal(path)
 
 
+def test_a_text_is_called_no_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "README.md"
+    path.write_text("# A text, which is longer than eight bytes")
+    assert "it is not a safetensors file" in refusal(path)
+
+
 @pytest.mark.heavy
 def test_a_description_of_a_million_empty_lists_is_refused(file: Path) -> None:
     change(file, lambda values: values.update(more=[[]] * 1_000_000))

@@ -22,13 +22,13 @@ RUNNER = Path(__file__).parent / "run.mjs"
 
 
 class Page:
-    """The script with a packed model, by default that of the translator, in files of `folder`."""
+    """The script with a packed model, by default that of the translator with all bits, in files of `folder`."""
 
     def __init__(self, translator: Translator, folder: Path, packed: PackedModel | None = None) -> None:
         self.translator = translator
         self._script, self._model = folder / "script.js", folder / "model.json"
         self._script.write_text(engine_script(), encoding="utf-8")
-        texts = (packed or pack_model(translator.checkpoint, translator.name)).texts
+        texts = (packed or pack_model(translator.checkpoint, translator.name, bits=32)).texts
         self._model.write_text(json.dumps(dict(texts)), encoding="ascii")
 
     def answers(self, requests: Sequence[tuple[str, Any]]) -> list[dict[str, Any]]:

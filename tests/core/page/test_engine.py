@@ -59,7 +59,7 @@ def test_rounded_weights_give_the_results_of_python_with_the_same_weights(tmp_pa
     assert not all(torch.equal(value, value.half().float()) for value in checkpoint.weights.values())
     halves = {name: value.half().float() for name, value in checkpoint.weights.items()}
     translator = Translator(replace(checkpoint, weights=halves), DeviceChoice("cpu", "requested"))
-    page = Page(translator, tmp_path, pack_model(checkpoint, "rounded", rounds=True))
+    page = Page(translator, tmp_path, pack_model(checkpoint, "rounded"))
     page.check(random_ones(translator, SUBWORDS, NUM_EXPERIMENTS))
 
 

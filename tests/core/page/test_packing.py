@@ -43,7 +43,7 @@ def changed(checkpoint: Checkpoint, **data: object) -> Checkpoint:
 
 def test_weights_are_kept_to_the_last_bit_where_16_bits_do_not_suffice() -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
-    packed = pack_model(checkpoint, "mine")
+    packed = pack_model(checkpoint, "mine", bits=32)
     found = unpacked(packed)
     assert found.keys() == checkpoint.weights.keys()
     for name, value in checkpoint.weights.items():
@@ -63,15 +63,24 @@ def test_weights_that_16_bits_hold_take_16_without_a_note() -> None:
 
 def test_a_rounded_model_takes_half_and_says_so() -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
-    packed, exact = pack_model(checkpoint, "mine", rounds=True), pack_model(checkpoint, "mine")
+    packed, exact = pack_model(checkpoint, "mine"), pack_model(checkpoint, "mine", bits=32)
     assert len(packed.weights) < 0.55 * len(exact.weights)
     assert packed.terms.endswith("The weights in this page are rounded to 16 bits.")
-    assert "--bits 16” rounds them" in exact.note
+    assert packed.note.startswith(packed.terms)
+    assert "“augenmerk page --bits 32” keeps them exactly" in packed.note
+    assert "“--bits 16” rounds them" in exact.note
+    assert exact.terms == ""
     halves = replace(checkpoint, weights={name: value.half() for name, value in checkpoint.weights.items()})
-    assert pack_model(halves, "mine", rounds=True).texts == pack_model(halves, "mine").texts, "nothing is rounded"
-    large = replace(checkpoint, weights={name: value + 1e6 for name, value in checkpoint.weights.items()})
-    with pytest.raises(CheckpointError, match="too large for 16 bits"):
-        pack_model(large, "mine", rounds=True)
+    assert pack_model(halves, "mine").texts == pack_model(halves, "mine", bits=32).texts, "nothing is rounded"
+
+
+def test_numbers_that_are_too_large_for_16_bits_keep_32() -> None:
+    checkpoint = make_translator(SUBWORDS).checkpoint
+    name = next(iter(checkpoint.weights))
+    weights = {**checkpoint.weights, name: checkpoint.weights[name].detach() + 1e6}
+    found = unpacked(pack_model(replace(checkpoint, weights=weights), "mine"))
+    assert np.array_equal(found[name], weights[name].numpy())
+    assert {value.dtype for value in found.values()} == {np.dtype("<f2"), np.dtype("<f4")}
 
 
 def test_the_same_model_gives_the_same_bytes() -> None:

@@ -105,21 +105,22 @@ def test_the_command_writes_the_page_and_prints_its_size(
     assert [path.name for path in tmp_path.iterdir()] == ["lab.html"]
 
 
-@pytest.mark.parametrize(("options", "is_rounded"), [([], False), (["--bits", "16"], True)])
+@pytest.mark.parametrize(("options", "is_rounded"), [([], True), (["--bits", "32"], False)])
 def test_a_page_with_rounded_weights_says_so(
-    options: list[str], is_rounded: bool, checkpoint: Checkpoint, tmp_path: Path
+    options: list[str], is_rounded: bool, checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, target = tmp_path / "mine.safetensors", tmp_path / "lab.html"
     save_checkpoint(checkpoint, model)
     assert main(["page", str(model), "--out", str(target), *options]) == 0
-    assert ("The weights in this page are rounded to 16 bits." in target.read_text(encoding="utf-8")) == is_rounded
+    for text in (target.read_text(encoding="utf-8"), capsys.readouterr().err):
+        assert ("The weights in this page are rounded to 16 bits." in text) == is_rounded
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         (["--out", "lab.txt"], "choose a file name that ends in .html"),
-        (["MODEL", "--out", "lab.html", "--lesson", "mine.augenmerk", "--bits", "16"], "Omit one of them"),
+        (["MODEL", "--out", "lab.html", "--lesson", "mine.augenmerk", "--text", "Ein Hund."], "Omit --text"),
         (["missing.safetensors", "--out", "lab.html"], "missing.safetensors"),
         (["FRENCH", "--out", "lab.html"], "a page has word rules for de and en, not for fr"),
         (["MODEL", "--out", "french.safetensors/lab.html"], "french.safetensors/lab.html"),

@@ -34,6 +34,7 @@ from augenmerk.viz_app.export.page_lesson import PageLesson, PageScene, check_mo
 from augenmerk.viz_app.export.page_parts import part
 from augenmerk.viz_app.learn.scene_answers import answer_now
 from augenmerk.viz_app.state.model_info import ModelInfo
+from tests.core.translation.random_models import make_translator
 from tests.viz_app.export.test_html_page import Parts
 
 OFF = HeadScaled(Head("cross", 1, 4))
@@ -175,6 +176,19 @@ def test_scenes_of_another_model_are_refused_by_name() -> None:
     check_model(lesson, "mine", DIGEST)
     with pytest.raises(ExperimentFileError, match=r"Scene 1 of “Heads”, “Title”, was made with.*“mine”.*“its”"):
         check_model(lesson, "its", "b" * 64)
+    with pytest.raises(ExperimentFileError, match="would run another model of this name, with other weights"):
+        check_model(lesson, "mine", "b" * 64)
+
+
+def test_scenes_of_a_page_are_computed_with_the_weights_that_it_holds() -> None:
+    translator = make_translator("subwords, pre-norm, all tied")
+    halves = {name: value.half().float() for name, value in translator.checkpoint.weights.items()}
+    expected = Translator(replace(translator.checkpoint, weights=halves), translator.device)
+    info = ModelInfo("mine", None, translator.run_config, translator.device, 1)
+    for rounds, own in ((True, expected), (False, translator)):
+        job = LessonResultsJob([scene()], info, rounds=rounds)
+        (found,) = job.run(translator, lambda _: None, lambda: False)
+        assert found.result.changed.log_probabilities == own.run(Experiment(SENTENCE)).log_probabilities
 
 
 @pytest.mark.heavy
