@@ -64,7 +64,7 @@ from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
 from augenmerk.viz_app.views.word_parts import BAR_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_about, show_failure
-from augenmerk.viz_app.widgets.explain import TermExplainer
+from augenmerk.viz_app.widgets.explain import Entry, TermExplainer, glossary
 from augenmerk.viz_app.widgets.layouts import PageStack, WindowScrollArea, column_of
 from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
@@ -759,7 +759,7 @@ class MainWindow(QMainWindow):
         self.presentation.present(next(each for each in self.pages.presentables() if each.name == name))
 
     def show_palette(self) -> None:
-        """Opens the palette: all commands, chapters, lessons, and what can be presented."""
+        """Opens the palette: all commands, chapters, lessons, what can be presented, and the terms of the glossary."""
         chapters = [
             Command[str](f"Learn: {chapter.title}", self.pages.open_chapter).on(chapter.name)
             for chapter in read_chapters(self.preferences.learn_language)
@@ -767,7 +767,13 @@ class MainWindow(QMainWindow):
         views = [
             Command[str](f"Present: {view.title}", self.present).on(view.name) for view in self.pages.presentables()
         ]
-        self.commands.show_palette((*chapters, *self.lessons.listed(), *views))
+        terms = [
+            Command[Entry](f"Glossary: {entry.title}", self.explainer.explain, search_words=", ".join(entry.terms)).on(
+                entry
+            )
+            for entry in glossary()
+        ]
+        self.commands.show_palette((*chapters, *self.lessons.listed(), *views, *terms))
 
     def show_keys(self) -> None:
         """Opens the sheet of keys, including pages that were not opened yet."""

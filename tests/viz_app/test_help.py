@@ -284,6 +284,14 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     assert dialog.results.currentRow() == 1
     assert any("Learn page" in name for name in names)
     dialog.close()
+    qtbot.waitUntil(lambda: not window.findChildren(CommandPalette))
+    window.commands.run("Commands")
+    dialog = palette(window)
+    qtbot.keyClicks(dialog.field, "glossary perplexity")
+    assert [dialog.results.item(row).text() for row in range(dialog.results.count())] == ["Glossary: perplexity"]
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: any(each.inherits("QWhatsThat") for each in QApplication.topLevelWidgets()))
+    QWhatsThis.hideText()
 
 
 def lines_of_sheet(window: MainWindow) -> set[str]:

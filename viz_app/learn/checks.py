@@ -12,7 +12,7 @@ from psygnal import Signal
 from augenmerk.core.config import preset
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.size import Module, SizeRow, preset_vocabulary_sizes, size_rows, total
-from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.quantities import number, percent_in_words
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     Experiment,
@@ -200,7 +200,13 @@ def _judge_shuffled(state: ExperimentState, question: Question, answer: tuple[Tr
     before, after = answer
     has_same_words = Counter(before.predicted_ids) == Counter(after.predicted_ids)
     choice = "same" if before.predicted_ids == after.predicted_ids else "order" if has_same_words else "words"
-    return Verdict(choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”).")
+    because = {
+        "same": "The positions were added to other words. This changed the log-probability from "
+        f"{number(before.log_probability)} to {number(after.log_probability)}, but no word.",
+        "order": "The positions were added to other words, and the order of the output follows.",
+        "words": "The positions were added to other words: for the model, this is another sentence.",
+    }[choice]
+    return Verdict(choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”). {because}")
 
 
 def _judge_mask(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
@@ -339,7 +345,7 @@ def _judge_largest_part(state: ExperimentState, question: Question, answer: None
     parts = part_sizes(size_rows(run.model, *sizes, 1, 1))
     return Verdict(
         max(parts, key=lambda name: parts[name]),
-        f"The tables have {parts['tokens']:,} parameters, attention {parts['attention']:,}, feed-forward "
+        f"Tables of tokens and positions and the output have {parts['tokens']:,} parameters, attention {parts['attention']:,}, feed-forward "
         f"{parts['feed-forward']:,}.",
     )
 

@@ -133,6 +133,12 @@ class TermExplainer(QObject):
         """The next click explains instead of acting; Escape ends it."""
         QWhatsThis.enterWhatsThisMode()
 
+    def explain(self, entry: Entry) -> None:
+        """Shows a term in the middle of its window; a click or a key hides it."""
+        window = self.parent()
+        assert isinstance(window, QWidget)
+        QWhatsThis.showText(window.mapToGlobal(window.rect().center()), at_scale(as_html([entry])), window)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Tool tips of labels without one, and “What is this?”."""
         kind = event.type()

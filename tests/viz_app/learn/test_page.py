@@ -65,7 +65,7 @@ from augenmerk.viz_app.state.experiment_editor import set_output, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.theme import PANEL_MARGIN, Theme, current_theme
 from augenmerk.viz_app.widgets.explain import glossary
 from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea
 from augenmerk.viz_app.worker.inference import InferenceWorker
@@ -710,6 +710,15 @@ def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(qtbot: QtBot, p
     assert all(drawing.rect().contains(place.toAlignedRect()) for place in places)
     assert not any(one.intersects(other) for index, one in enumerate(places) for other in places[:index])
     assert not drawing.grab().isNull()
+
+
+def test_chips_fit_again_where_a_scroll_bar_takes_some_of_the_width(qtbot: QtBot, page: LearnPage) -> None:
+    figure = chapter(qtbot, page, "decoding").figures[1]
+    assert isinstance(figure, BeamFigure)
+    qtbot.waitUntil(lambda: figure.answer is not None, timeout=TIMEOUT_MS)
+    for width in range(figure.width(), figure.width() // 2, -12):
+        figure.resize(width, figure.height())
+        assert figure.drawing.natural_size().width() <= width - 2 * PANEL_MARGIN
 
 
 def test_chips_show_whole_tokens_however_small(qtbot: QtBot, page: LearnPage) -> None:

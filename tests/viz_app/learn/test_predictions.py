@@ -282,7 +282,9 @@ def test_shuffling_by_the_button_keeps_the_question(qtbot: QtBot, window: MainWi
     qtbot.waitUntil(lambda: has_verdict(prediction))
     rest(qtbot, window)
     assert state.experiment.source_text == shuffled_text
-    assert f"“{shuffled_text}” becomes" in prediction.verdict.text()
+    verdict = prediction.verdict.text()
+    assert f"“{shuffled_text}” becomes" in verdict
+    assert verdict.count("The positions were added to other words") == 1, "with a reason, whatever happens"
 
 
 def test_the_text_names_a_row_set_by_hand_and_the_word_that_it_predicted_before(

@@ -167,7 +167,7 @@ def test_what_is_predicted_is_computed_from_the_preset(qtbot: QtBot, page: Learn
     prediction.choices["attention"].click()
     prediction.look.click()
     qtbot.waitUntil(lambda: prediction.verdict.text() not in ("", COMPUTING), timeout=TIMEOUT_MS)
-    assert prediction.verdict.text().startswith("No: token and position tables")
+    assert prediction.verdict.text().startswith("No: tables and output matrix. Tables of tokens")
     assert "5,084,677 parameters" in prediction.verdict.text()
 
 

@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.text.subwords import WORD_MARK
@@ -82,6 +82,12 @@ class ChipFigure(ChapterFigure):
         self.drawing.chips = tuple(chips)
         self.drawing.setAccessibleDescription(description)
         self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where a scroll bar has taken some of the width, the chips must fit again."""
+        super().resizeEvent(event)
+        if self.drawing.natural_size().width() > self.width() - 2 * scaled(PANEL_MARGIN):
+            self.fit()
 
     def fit(self) -> None:
         """Fits the chips to the page."""
