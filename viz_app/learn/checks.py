@@ -345,8 +345,8 @@ def _judge_largest_part(state: ExperimentState, question: Question, answer: None
     parts = part_sizes(size_rows(run.model, *sizes, 1, 1))
     return Verdict(
         max(parts, key=lambda name: parts[name]),
-        f"Tables of tokens and positions and the output have {parts['tokens']:,} parameters, attention {parts['attention']:,}, feed-forward "
-        f"{parts['feed-forward']:,}.",
+        f"Tables of tokens and positions and the output have {parts['tokens']:,} parameters, attention "
+        f"{parts['attention']:,}, feed-forward {parts['feed-forward']:,}.",
     )
 
 
