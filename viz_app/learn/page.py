@@ -31,7 +31,7 @@ from augenmerk.viz_app.worker.inference import ExperimentController, Failure, In
 from augenmerk.viz_app.worker.jobs import LoadJob
 
 USE = "Use the sentence from Translate"
-NARROW_PAGE = 1264
+NARROW_PAGE = 1230
 
 
 class LearnPage(QWidget):

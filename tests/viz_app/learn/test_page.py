@@ -65,7 +65,7 @@ from augenmerk.viz_app.state.experiment_editor import set_output, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import PANEL_MARGIN, Theme, current_theme
+from augenmerk.viz_app.theme import PAGE_MARGIN, PANEL_MARGIN, Theme, current_theme
 from augenmerk.viz_app.widgets.explain import glossary
 from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea
 from augenmerk.viz_app.worker.inference import InferenceWorker
@@ -859,6 +859,12 @@ def test_text_and_question_of_a_chapter_are_in_sight_together_on_a_laptop_and_fi
         scrolls = [area.verticalScrollBar().maximum() for area in areas]
         assert scrolls[0] == 0, f"the text of {name}"
         assert scrolls[1] == 0 or name == "training" or text == OF_16_WORDS, f"the figures of {name}"
+
+
+def test_chapters_have_their_names_in_a_window_of_1280_pixels(page: LearnPage) -> None:
+    for width, name in ((1280 - 2 * PAGE_MARGIN, "3  Positions"), (SMALLEST_PAGE[0], "3")):
+        page.resize(width, SMALLEST_PAGE[1])
+        assert page.list.buttons[2].text() == name
 
 
 @pytest.mark.heavy
