@@ -167,7 +167,11 @@ class PageHost:
         )
         title = "Charts and film of the training"
         training = Presentable(
-            "training", title, self._open_training, keys=self._film_keys, set_presented=self._present_training
+            "training",
+            title,
+            self._open_training,
+            keys=self._film_keys,
+            set_presented=self._present_training,
         )
         chapters = (
             Presentable(

@@ -388,7 +388,7 @@ class TrainingConfig(Settings, owner="training"):
     seed: int = setting(
         1234,
         "seed",
-        "Start of all random numbers (first weights, order of sentences, dropout): the same seed repeats a run.",
+        "Determines all random numbers: initial weights, order of the sentences, dropout. The same seed repeats a run.",
         Limits(0, 2**63 - 1),
     )
     checkpoint_steps: int = setting(

@@ -330,11 +330,11 @@ class HeadPanel(QFrame):
         set_visible(self.controls.menu_button, is_low, focus_to=self)
         self._fit_header(width, is_low)
         self.meaning.setText(when_off or text)
-        gap, line = self._gap, self.meaning.fontMetrics().lineSpacing()
-        is_tight = not self._leaves_room(gap + self.meaning.heightForWidth(width) + self.pick_line.whole_height)
+        line = self.meaning.fontMetrics().lineSpacing()
+        is_tight = not self._leaves_room(self.meaning.heightForWidth(width), self.pick_line.whole_height)
         self.pick_line.set_tight(is_tight)
         picked = self.pick_line.row.sizeHint().height()
-        line_yields = is_tight and not self._leaves_room(gap + line + picked) and self._leaves_room(picked)
+        line_yields = is_tight and not self._leaves_room(line, picked) and self._leaves_room(0, picked)
         self._meaning_room.setVisible(not line_yields or self._offers_cancel)
         self.meaning.setToolTip(text if is_tight else "")
         if self._offers_cancel:
@@ -346,17 +346,13 @@ class HeadPanel(QFrame):
         self._meaning_room.show_text(text, width, when_off, max_lines=1 if is_tight else 0)
         self.explanation.fit()
 
-    @property
-    def _gap(self) -> int:
-        """Between the meaning and the map."""
-        layout = self.layout()
-        return layout.spacing() if layout is not None else 0
-
-    def _leaves_room(self, texts: int) -> bool:
-        """Whether texts of this height around the map leave its rows the room they need."""
+    def _leaves_room(self, meaning: int, picked: int) -> bool:
+        """Whether texts of these heights, above and below the map, leave its rows the room they need; 0 for no text."""
+        layout, is_shown = self.layout(), self._meaning_room.isVisibleTo(self)
+        gap = layout.spacing() if layout is not None else 0
         parts = (each.minimumSizeHint().height() for each in (self.map, self.pick_line))
-        meaning = self._gap + self._meaning_room.minimumHeight() if self._meaning_room.isVisibleTo(self) else 0
-        others = _least_height(self) - meaning - sum(parts)
+        others = _least_height(self) - sum(parts) - (gap + self._meaning_room.minimumHeight() if is_shown else 0)
+        texts = picked + (gap + meaning if meaning else 0)
         return self.height() - others - texts >= least_height(self._state.maps.view())
 
     def _fit_header(self, width: int, is_low: bool) -> None:
