@@ -32,8 +32,8 @@ def test_the_head_looks_where_the_example_says(bundled_translator: Translator, e
     translation = bundled_translator.run(example.experiment)
     assert weights_of(translation, example)[example.head] > 0.6
     assert cell_of(translation, example) is not None
-    assert example.is_failure == example.see.startswith("A failure")
-    assert len(example.see) < 150
+    assert example.is_failure == example.hint.startswith("A failure")
+    assert len(example.hint) < 150
     assert translation.text == TRANSLATIONS.get(example.text, translation.text)
 
 
@@ -91,11 +91,11 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     assert state.selection.head == example.head
     assert state.translation is not None
     assert state.selection.pinned == cell_of(state.translation, example)
-    assert example.see in panel.note.text()
+    assert example.hint in panel.note.text()
     assert panel.note.property("role") == "warm", "a failure deserves a second look"
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         panel.examples.show_example(gallery()[0])
-    assert panel.note.text() == gallery()[0].see
+    assert panel.note.text() == gallery()[0].hint
     assert panel.note.property("role") == "muted"
     qtbot.waitUntil(lambda: not panel.findChildren(GalleryPopup))
     panel.input.set_text("Zwei Hunde spielen im Schnee.")

@@ -13,6 +13,7 @@ from typing import Any
 
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.roles import SampleRoles
+from augenmerk.core.analysis.selection import LABEL_MODES
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadGroup, heads_of
 from augenmerk.core.page.packing import PackedModel, engine_script, pack_model
@@ -40,12 +41,14 @@ from augenmerk.viz_app.state.map_text import (
     NO_DIFFERENCE,
     OFF_NOTE,
     SHOWN_NOTES,
+    row_meaning,
 )
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.state.sentence_text import LOW_PROBABILITY
 
 MODULES = (
     "../../../core/page/phrases.js",
+    "theme.js",
     "drawing.js",
     "experiment.js",
     "sentence.js",
@@ -134,7 +137,7 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles:
     if run.is_copy_task:
         groups = [("Sequences", [_plain(each) for each in copy_examples(run.data.copy_symbols)])]
     else:
-        by_group = groupby(examples, key=lambda each: each.group)
+        by_group = groupby(filter(lambda each: each.see, examples), key=lambda each: each.group)
         groups = [(group, [_example(each) for each in members]) for group, members in by_group]
     known = [member["text"] for _, members in groups for member in members]
     return {
@@ -169,6 +172,7 @@ def _kinds(checkpoint: Checkpoint, roles: SampleRoles | None) -> list[dict[str, 
             "title": KIND_TITLES[kind],
             "name": KIND_NAMES[kind],
             "direction": KIND_DIRECTIONS[kind],
+            "rows": {mode: row_meaning(kind, mode, language_names(checkpoint.run)) for mode in LABEL_MODES},
             "side": HeadGroup(kind).side,
             "layers": 1 + max(head.layer for head in heads if head.kind == kind),
             "heads": 1 + max(head.head for head in heads if head.kind == kind),

@@ -22,21 +22,28 @@ class Example:
     Attributes:
         group: its topic.
         text: the sentence.
-        see: a hint in one line.
+        see: a hint in one line; empty if only `in_app` has one.
         head: the head to look at.
         target, source: a word of the translation and one of the sentence, the cell of which is pinned.
         is_failure: whether the translation is wrong.
         off: a feed-forward network that is switched off, or None.
+        in_app: a hint at parts of the app that a page lacks; may be empty.
     """
 
     group: str
     text: str
-    see: str
     head: Head
     target: str
     source: str
+    see: str = ""
     is_failure: bool = False
     off: Network | None = None
+    in_app: str = ""
+
+    @property
+    def hint(self) -> str:
+        """The hint as the app shows it."""
+        return " ".join(filter(None, (self.see, self.in_app)))
 
     @property
     def experiment(self) -> Experiment:

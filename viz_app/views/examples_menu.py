@@ -138,8 +138,8 @@ class ExamplesMenu(MenuButton):
             return
         self._shown = None
         self._state.result_changed.disconnect(self._point_at_example)
-        self.explained.emit("" if example.is_failure else example.see)
-        self._state.report(example.see)
+        self.explained.emit("" if example.is_failure else example.hint)
+        self._state.report(example.hint)
         self._state.intents.choose_head(example.head)
         self._state.selection.pinned = cell_of(translation, example)
 
@@ -180,10 +180,10 @@ def _button(example: Example) -> QToolButton:
     """A button with the sentence and, below it, the hint."""
     button = flat_button("", "")
     button.setAccessibleName(example.text)
-    button.setAccessibleDescription(example.see)
+    button.setAccessibleDescription(example.hint)
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-    see = label("warm" if example.is_failure else "small", example.see, wraps=True)
+    see = label("warm" if example.is_failure else "small", example.hint, wraps=True)
     column_of(ElidingLabel("number", example.text), see, spacing=0, margins=(MARGIN,) * 4, within=button)
     return button
 

@@ -87,7 +87,7 @@ const document = {
   querySelector: (name) => name === "#colors" ? { textContent: COLORS } : stub,
 };
 const window = stub, Option = stub, ImageData = stub;
-const matchMedia = () => ({ matches: false }), getComputedStyle = () => stub;
+const matchMedia = () => ({ matches: false, addEventListener: () => null }), getComputedStyle = () => stub;
 function atob(text) {
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   let bits = 0, count = 0, out = "";
@@ -131,11 +131,12 @@ def read_by_the_script(page: str, tell: str = TELL) -> list:
 
     *datas, colors, script = Parts(page).scripts
     engine = QJSEngine()
-    found = engine.evaluate(
+    source = (
         f"const DATAS = {json.dumps(datas)}, COLORS = {json.dumps(colors)};{STUBS}{script}\n"
         "const data = JSON.parse(DATAS[0]), colors = JSON.parse(COLORS);\n"
         f"const {{ {', '.join(NAMES)} }} = {page_script(MODULES, NAMES)};\n{tell}"
     )
+    found = engine.evaluate(source.replace("catch {", "catch (_) {"))  # Qt's engine knows an older JavaScript
     assert not found.isError(), f"line {found.property('lineNumber').toInt()}: {found.toString()}"
     return json.loads(found.toString())
 

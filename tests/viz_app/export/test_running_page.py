@@ -1,6 +1,7 @@
 """The page that runs a model, in Chromium: a student's clicks and keys give the results of the product."""
 
 import itertools
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from augenmerk.core.analysis.roles import read_sample_roles
+from augenmerk.core.analysis.selection import LABEL_MODES
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import TextError
 from augenmerk.core.model.heads import Head, Network, heads_of
@@ -28,9 +30,10 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_over_sample
-from augenmerk.viz_app.state.map_text import difference_note
+from augenmerk.viz_app.state.map_text import difference_note, row_meaning
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from tests.viz_app.export.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser
 
@@ -300,6 +303,107 @@ def test_a_word_of_the_sentence_is_removed(browser: Browser, bundled_translator:
     check_same(browser, bundled_translator, Experiment(SENTENCE, interventions=(SourceWordRemoved(4),)))
 
 
+@pytest.mark.parametrize("selector", ["#reset", "#chips button"])
+def test_the_focus_stays_with_the_changes_when_the_last_is_taken_back(browser: Browser, selector: str) -> None:
+    browser.click("#factor button")
+    browser.click(selector)
+    assert browser.script("return document.activeElement.id") == "undo"
+
+
+def test_the_hint_of_an_example_leaves_with_its_sentence(browser: Browser) -> None:
+    example = next(each for each in gallery() if each.see and each.off is not None)
+    choose(browser, "examples", example.text)
+    browser.settle()
+    assert browser.text("#hint") == example.see
+    browser.click("#reset")
+    assert browser.text("#hint") == "", "the network is on"
+    browser.click("#undo")
+    assert browser.text("#hint") == example.see
+    browser.type("#text", ALIGNED)
+    browser.press(ENTER)
+    browser.settle()
+    assert browser.text("#hint") == ""
+
+
+def test_examples_and_hints_name_nothing_that_the_page_lacks(browser: Browser) -> None:
+    offered = browser.texts("#examples optgroup option")
+    assert offered == [each.text for each in gallery() if each.see]
+    assert len(offered) < len(gallery())
+    hints = " ".join(each.see for each in gallery())
+    assert not re.search("Analysis|Measure all|beam", hints)
+
+
+def test_words_are_marked_as_read_next_to_the_sentence(browser: Browser, bundled_translator: Translator) -> None:
+    sentence = "Ein Maedchen klimpert am Qxzt."
+    show(browser, sentence)
+    coverage = bundled_translator.run(Experiment(sentence)).coverage
+    assert coverage is not None
+    marked = {
+        **{word.text: "rare" for word in coverage.rare_words},
+        **{word.text: "respelled" for word in coverage.respelled_words},
+    }
+    assert set(marked.values()) == {"rare", "respelled"}
+    assert browser.script("return document.getElementById('source').checkVisibility()")
+    each = "[...document.querySelectorAll('#source button')].map((each) => [each.textContent, each.className])"
+    for word, names in browser.script(f"return {each}"):
+        assert ("rare" in names.split() or "respelled" in names.split()) == (word in marked), word
+    assert browser.text("#source-note").startswith("Dotted words are rare")
+    focus = "[...document.querySelectorAll('#source button')].find((e) => e.textContent === arguments[0]).focus()"
+    for note in (*coverage.rare_words, *coverage.respelled_words):
+        browser.script(focus, note.text)
+        assert note.explanation in browser.text("#source-note")
+    show(browser, ALIGNED)
+    assert browser.text("#source-note") == ""
+    assert not browser.script("return document.getElementById('source').checkVisibility()")
+
+
+def test_numbers_rows_and_scaling_are_named_as_in_the_app(browser: Browser) -> None:
+    assert browser.texts("#grid section:first-child .heads > span")[1:9] == list("12345678")
+    languages = ("German", "English")
+    for kind in ("encoder", "decoder", "cross"):
+        head = Head(kind, 1, 2)
+        browser.click(f'[aria-label="{head.title}"]')
+        for mode in LABEL_MODES:
+            choose(browser, "mode", mode)
+            assert browser.text("#row-meaning") == row_meaning(kind, mode, languages)
+    for factor, title, offer in (
+        (0.0, " · off", "Switch on"),
+        (0.5, " · ×0.5", "Back to × 1"),
+        (1.0, "", "Switch off"),
+    ):
+        show(browser, ALIGNED, f"&scale-head=cross:2:3={factor}")
+        assert browser.text("#map-title") == Head("cross", 1, 2).title + title
+        assert browser.text("#factor button") == offer
+
+
+def test_the_chosen_theme_is_remembered(session: Browser, page: Path) -> None:
+    session.show_as(*DESK)
+    session.open(page)
+    theme = "return document.documentElement.dataset.theme"
+    assert session.script(theme) == "light"
+    session.click("#theme")
+    session.open(page)
+    assert session.script(theme) == "dark"
+    session.click("#theme")
+    session.open(page)
+    assert session.script(theme) == "light"
+    session.script("localStorage.clear()")
+
+
+def test_without_scripts_there_is_only_the_reason(session: Browser, page: Path) -> None:
+    session.devtools("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        session.command("/url", {"url": page.as_uri()})
+        nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
+    finally:
+        session.devtools("Emulation.setScriptExecutionDisabled", value=False)
+    seen = [(each["role"]["value"], each.get("name", {}).get("value", "")) for each in nodes if not each["ignored"]]
+    texts = " ".join(name for role, name in seen if role == "StaticText")
+    assert "scripts are switched off here" in texts
+    assert "Opening the model" not in texts
+    assert not {"button", "combobox", "textbox"} & {role for role, _ in seen}
+
+
 # --- equal results ----------------------------------------------------------------------------------------------------
 
 
@@ -538,7 +642,7 @@ def test_the_role_of_the_head_in_view_is_named_as_measured(browser: Browser) -> 
     for head in heads:
         browser.click(f'[aria-label="{head.title}"]')
         role = sample.role(head)
-        assert browser.text("#role") == ("" if role == "mixed" else f"Usual role: {role}")
+        assert browser.text("#role") == ("" if role == "mixed" else f"Usual role: {role}.")
         assert browser.text("#role-meaning") == role_over_sample(sample, head)
 
 

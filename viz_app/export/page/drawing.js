@@ -268,7 +268,7 @@ export function drawMap(canvas, drawing, table, room) {
   drawCells(pen, drawing, table, cellWidth, cellHeight);
   if (room.hasNumbers) drawNumbers(pen, drawing, table, cellWidth, cellHeight);
   drawLabels(pen, drawing, cellWidth, cellHeight, style);
-  drawAxes(pen, drawing, left, slanted, style);
+  drawAxes(pen, drawing, left, slanted, style); // after a bold factor, perhaps
   drawShapes(pen, markShapes(drawing.marks, cellWidth, cellHeight, width, height, 1), style);
   return { left, top, cellWidth, cellHeight };
 }
@@ -308,6 +308,8 @@ function drawNumbers(pen, drawing, table, cellWidth, cellHeight) {
 function drawAxes(pen, { rowsAre, columnsAre }, left, slanted, style) {
   const [rows, columns] = [`${rowsAre} ↓`, `${columnsAre} →`];
   const above = -slanted - 10;
+  pen.font = FONT;
+  pen.textBaseline = "middle";
   const fits = pen.measureText(rows).width <= left - GAP;
   pen.fillStyle = style.getPropertyValue("--soft");
   pen.textAlign = "left";
@@ -343,10 +345,15 @@ function drawLabels(pen, drawing, cellWidth, cellHeight, style) {
   drawFactor(pen, marks, FACTOR_FONT, -GAP, drawing.rowLabels.length * cellHeight + GAP + 1, style);
 }
 
+/** A few letters on the factor of a head or network, as `scaling_text`: "off", "×0.5"; empty if it is unchanged. */
+export function scalingText(factor) {
+  return factor === 1 ? "" : factor === 0 ? "off" : `×${Number(factor.toPrecision(6))}`.replace("-", "−");
+}
+
 /** Writes the factor of a scaled head, its lower right corner at a place. */
 function drawFactor(pen, { factor = 1 }, font, x, y, style) {
   if (factor === 0 || factor === 1) return;
-  const text = `×${Number(factor.toPrecision(6))}`.replace("-", "−");
+  const text = scalingText(factor);
   pen.font = font;
   pen.textAlign = "right";
   pen.textBaseline = "bottom";
@@ -444,10 +451,10 @@ export function cellAt(canvas, layout, drawing, clientX, clientY) {
   return row >= 0 && row < rowLabels.length && column >= 0 && column < columnLabels.length ? [row, column] : null;
 }
 
-/** The height for a map that leaves scale and reading in sight, or two fifths of the window if that is more. */
+/** The height for a map that leaves scale and reading in sight, or a third of the window if that is more. */
 export function roomBelow(canvas, panel, top) {
   const topOf = (element) => element.getBoundingClientRect().top;
-  return Math.max(0.4 * window.innerHeight, window.innerHeight - top - (topOf(canvas) - topOf(panel)) - BELOW_MAP);
+  return Math.max(window.innerHeight / 3, window.innerHeight - top - (topOf(canvas) - topOf(panel)) - BELOW_MAP);
 }
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };

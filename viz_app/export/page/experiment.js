@@ -96,6 +96,9 @@ export function scaling(part, factor) {
     : { type: "feed_forward_scaled", network: part, factor };
 }
 
+/** Whether two changes are equal. */
+export const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
 const partOf = (each) =>
   each.type === "head_scaled" ? each.head : each.type === "feed_forward_scaled" ? each.network : null;
 const isSamePart = (a, b) => a.kind === b.kind && a.side === b.side && a.layer === b.layer && a.head === b.head;
@@ -212,7 +215,7 @@ export class ChangeTexts {
   /** A notice of a refused experiment, while `now` is in use; as `refused_notice`. */
   refusal(refused, now) {
     if (refused.source_text !== now.source_text) return this.phrases.still_shown;
-    const isKept = (each) => now.interventions.some((other) => JSON.stringify(other) === JSON.stringify(each));
+    const isKept = (each) => now.interventions.some((other) => isSame(each, other));
     const texts = this.inGroups(refused.interventions.filter((each) => !isKept(each))).map(({ text }) => text);
     return this.say("taken_back", { changes: texts.join(", ") || this.phrases.last_change });
   }

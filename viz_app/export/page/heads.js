@@ -1,11 +1,21 @@
 /** All heads as small maps, and one of them large. */
-import { axesInWords, cellAt, cellByKey, drawMap, drawScale, drawSmallMap, reading, roomBelow } from "./drawing.js";
+import {
+  axesInWords,
+  cellAt,
+  cellByKey,
+  drawMap,
+  drawScale,
+  drawSmallMap,
+  reading,
+  roomBelow,
+  scalingText,
+} from "./drawing.js";
 import { button, byId, make, openDialog, setHidden } from "./elements.js";
 import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
 
 const MAX_FACTOR = 2;
 const SLICE_MS = 12;
-const isSame = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
+const isSameHead = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
 /** The small maps by kind and layer, each group with a button that switches it off. */
 export class HeadGrid {
@@ -35,7 +45,7 @@ export class HeadGrid {
         const { head, canvas } = next;
         const drawing = laboratory.drawing(head);
         /** @type {[string, null, null] | null} */
-        const pointed = style && isSame(head, laboratory.head) ? [style, null, null] : null;
+        const pointed = style && isSameHead(head, laboratory.head) ? [style, null, null] : null;
         drawing.marks = { ...drawing.marks, pinned: null, pointed, isDimmed: style === "dim" && !pointed };
         drawSmallMap(canvas, drawing, table);
       }
@@ -43,11 +53,8 @@ export class HeadGrid {
     };
     draw();
     for (const { head, element } of this.maps) {
-      const factor = factorOf(laboratory.experiment, head);
-      element.setAttribute(
-        "aria-label",
-        `${element.title}${factor === 1 ? "" : factor === 0 ? ", off" : `, × ${factor}`}`,
-      );
+      const scaling = scalingText(factorOf(laboratory.experiment, head));
+      element.setAttribute("aria-label", [element.title, scaling].filter(Boolean).join(", "));
     }
     for (const { element, parts } of this.switches) {
       const isOff = parts.every((part) => factorOf(laboratory.experiment, part) === 0);
@@ -58,7 +65,7 @@ export class HeadGrid {
 
   showChosen() {
     for (const { head, element } of this.maps) {
-      const isChosen = isSame(head, this.laboratory.head);
+      const isChosen = isSameHead(head, this.laboratory.head);
       element.setAttribute("aria-pressed", String(isChosen));
       element.tabIndex = isChosen ? 0 : -1;
     }
@@ -66,7 +73,8 @@ export class HeadGrid {
 
   block(kind) {
     const heads = headsOf([kind]);
-    const rows = [];
+    const numbers = Array.from({ length: kind.heads }, (_, head) => make("span", {}, String(head + 1)));
+    const rows = [make("span"), ...numbers, make("span")];
     for (let layer = 0; layer < kind.layers; layer++) {
       const members = heads.filter((each) => each.layer === layer);
       const network = { side: kind.side, layer };
@@ -181,7 +189,7 @@ class FactorControl {
 
   show() {
     const factor = factorOf(this.laboratory.experiment, this.partOf());
-    this.toggle.textContent = factor === 1 ? "Switch off" : "Switch on";
+    this.toggle.textContent = factor === 1 ? "Switch off" : factor === 0 ? "Switch on" : "Back to × 1";
     this.slider.value = String(factor);
     this.name(factor);
   }
@@ -247,9 +255,11 @@ export class LargeMap {
     this.drawing = laboratory.drawing(head);
     this.factor.show();
     const kind = data.kinds.find((each) => each.kind === head.kind);
-    byId("map-title").textContent = this.title = `${kind.title} · layer ${head.layer + 1} · head ${head.head + 1}`;
+    this.title = `${kind.title} · layer ${head.layer + 1} · head ${head.head + 1}`;
+    byId("map-title").textContent = [this.title, scalingText(this.drawing.marks.factor)].filter(Boolean).join(" · ");
+    byId("row-meaning").textContent = kind.rows[laboratory.mode];
     const role = kind.roles[head.layer * kind.heads + head.head];
-    byId("role").textContent = role && role.name !== "mixed" ? `Usual role: ${role.name}` : "";
+    byId("role").textContent = role && role.name !== "mixed" ? `Usual role: ${role.name}.` : "";
     byId("role").title = byId("role-meaning").textContent = role?.text ?? "";
     byId("mode").value = laboratory.mode;
     byId("mode").disabled = head.kind === "encoder";

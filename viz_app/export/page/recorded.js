@@ -11,6 +11,7 @@ import {
   roomBelow,
 } from "./drawing.js";
 import { recordedDrawing, unpack } from "./maps.js";
+import { followTheme } from "./theme.js";
 
 /** @typedef {import("./drawing.js").Drawing} Drawing */
 
@@ -24,8 +25,10 @@ export function showRecordedMaps() {
   const find = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
   const table = new ColorTable(JSON.parse(find("#colors").textContent));
   const page = document.documentElement;
-  page.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, table));
+  /** @type {RecordedScene[]} */
+  let scenes = [];
+  followTheme(() => scenes.forEach((scene) => scene.refresh()));
+  scenes = Array.from(document.querySelectorAll(".scene"), (section) => new RecordedScene(section, table));
   let theme = "";
   window.addEventListener("beforeprint", () => {
     theme = page.dataset.theme ?? "";
@@ -35,10 +38,6 @@ export function showRecordedMaps() {
   window.addEventListener("afterprint", () => {
     page.dataset.theme = theme;
     for (const scene of scenes) scene.draw();
-  });
-  find("#theme").addEventListener("click", () => {
-    page.dataset.theme = page.dataset.theme === "dark" ? "light" : "dark";
-    for (const scene of scenes) scene.refresh();
   });
 }
 

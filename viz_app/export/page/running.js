@@ -3,10 +3,11 @@ import { fill } from "../../../core/page/phrases.js";
 import { Model, Refusal } from "./client.js";
 import { ColorTable } from "./drawing.js";
 import { byId, closeDialog, make, openDialog } from "./elements.js";
-import { addressOf, experimentOf, intervene, plain } from "./experiment.js";
+import { addressOf, experimentOf, intervene, isSame, plain } from "./experiment.js";
 import { HeadGrid, LargeMap } from "./heads.js";
 import { Laboratory } from "./laboratory.js";
 import { Lesson } from "./lesson.js";
+import { followTheme } from "./theme.js";
 import { WordsView } from "./words.js";
 
 const COPIED = "Link copied.";
@@ -17,7 +18,6 @@ const read = (id) => byId(id).textContent;
 export async function showPage() {
   const data = JSON.parse(read("data"));
   const page = document.documentElement;
-  const dark = matchMedia("(prefers-color-scheme: dark)");
   const model = new Model(read("worker"));
   const laboratory = new Laboratory(data, model);
   const words = new WordsView(laboratory);
@@ -35,13 +35,7 @@ export async function showPage() {
     if (laboratory.result) words.show();
     showMaps();
   };
-  const setTheme = (isDark) => {
-    page.dataset.theme = isDark ? "dark" : "light";
-    showAll();
-  };
-  setTheme(dark.matches);
-  dark.addEventListener("change", () => setTheme(dark.matches));
-  byId("theme").addEventListener("click", () => setTheme(page.dataset.theme !== "dark"));
+  followTheme(showAll);
   byId("dialog-close").addEventListener("click", closeDialog);
   byId("copy-link").addEventListener("click", copyLink);
   laboratory.addEventListener("result", () => {
@@ -76,6 +70,8 @@ function report(problem) {
   byId("problem").textContent = problem;
 }
 
+const examplesOf = (data) => data.examples.flatMap((each) => each.members);
+
 /** The form, the examples, keys, and the address. @param {Laboratory} laboratory */
 function listenToSentence(laboratory) {
   const { data } = laboratory;
@@ -90,13 +86,18 @@ function listenToSentence(laboratory) {
     ),
   );
   examples.addEventListener("change", () => {
-    const example = data.examples.flatMap((each) => each.members).find((each) => each.text === examples.value);
+    const example = examplesOf(data).find((each) => each.text === examples.value);
     if (!example) return;
     byId("text").value = example.text;
-    byId("hint").textContent = example.see;
     if (example.head) laboratory.look({ head: example.head, pinned: null });
     laboratory.show(intervene(plain(example.text), ...example.changes));
     examples.value = "";
+  });
+  laboratory.addEventListener("result", () => {
+    const { source_text: text, interventions } = laboratory.experiment;
+    const example = examplesOf(data).find((each) => each.text === text);
+    const isUnchanged = example?.changes.every((each) => interventions.some((other) => isSame(each, other)));
+    byId("hint").textContent = isUnchanged ? example.see : "";
   });
   byId("text").addEventListener("input", () => report(""));
   document.addEventListener("keydown", (event) => {

@@ -4,12 +4,16 @@ import { intervene, plain, without } from "./experiment.js";
 import { decimal, logProbabilityOf, newWords, percent, piecesOfTranslation, sum } from "./sentence.js";
 
 const NUM_SHOWN = 5;
+const DOTTED = "Dotted words are rare in the training data, or read as others. Choose one to see why, or to change it.";
 
 /** Shows the words of the laboratory's result, and offers changes to them. */
 export class WordsView {
   /** @param {import("./laboratory.js").Laboratory} laboratory */
   constructor(laboratory) {
     this.laboratory = laboratory;
+    /** @type {string | null} the sentence whose words are shown */
+    this.text = null;
+    this.legend = "";
     byId("undo").addEventListener("click", () => laboratory.undo());
     byId("redo").addEventListener("click", () => laboratory.redo());
     byId("reset").addEventListener("click", () => laboratory.show(plain(laboratory.experiment.source_text)));
@@ -19,9 +23,11 @@ export class WordsView {
   show() {
     const { result, data } = this.laboratory;
     if (!result) return;
+    const isOther = this.text !== result.experiment.source_text;
+    this.text = result.experiment.source_text;
     this.showTranslation(result);
     this.showOriginal(result);
-    this.showSource(result);
+    this.showSource(result, isOther);
     this.showChanges();
     const unlike = result.changed.coverage?.isUnlikeTraining ? [data.unlikeTraining] : [];
     const notes = [...result.changed.notes, ...unlike].map((note) => make("li", {}, note));
@@ -66,21 +72,37 @@ export class WordsView {
     line.replaceChildren(...words, ` · log-probability of the original: ${decimal(before)} → ${decimal(after)}`);
   }
 
-  /** The words of the source as typed, with the changes to them. */
-  showSource({ original, experiment }) {
-    const { unknownSourcePositions: unknown, coverage } = original;
+  /**
+   * The words of the source as typed, with the changes to them and marks as in the app; the note of one on request. Marked
+   * words of another sentence are shown at once.
+   */
+  showSource({ original, experiment }, isOther) {
+    const { unknownSourcePositions: unknown, coverage, ignoredText } = original;
+    const say = (/** @type {string} */ text) => (byId("source-note").textContent = text || this.legend);
+    const { rareWords = [], respelledWords = [] } = coverage ?? {};
+    this.legend = rareWords.length || respelledWords.length || unknown.length ? DOTTED : "";
+    say("");
+    if (isOther) byId("source-words").open = Boolean(this.legend || ignoredText);
     const words = original.sourceWords.map((word, index) => {
       const place = original.sourcePlaces[index];
       const edit = experiment.interventions.find((each) => each.place === place);
-      const notes = [...(coverage?.rareWords ?? []), ...(coverage?.respelledWords ?? [])].filter(
-        (each) => each.start === word.start,
+      const [rare, respelled] = [rareWords, respelledWords].map((all) =>
+        all.filter(({ start }) => start === word.start),
       );
       const isUnknown = unknown.some((position) => position >= word.start && position < word.end);
-      const explained = notes.map((each) => each.explanation).join("; ");
-      const kinds = [notes.length && "rare", isUnknown && "unknown", edit && "new"].filter(Boolean);
-      return button("", () => this.openSourceWord(word, place, explained, edit), {
-        className: ["word", ...kinds].join(" "),
-        title: explained,
+      const explained = [...respelled, ...rare].map((each) => each.explanation).join("; ");
+      const kinds = [respelled.length && "respelled", rare.length && "rare", isUnknown && "unknown", edit && "new"];
+      const note = explained && `“${word.text}”: ${explained}`;
+      return make("button", {
+        type: "button",
+        className: ["word", ...kinds.filter(Boolean)].join(" "),
+        on: {
+          click: () => this.openSourceWord(word, place, explained, edit),
+          pointerenter: () => say(note),
+          focus: () => say(note),
+          pointerleave: () => say(""),
+          blur: () => say(""),
+        },
         "aria-label": [edit ? this.laboratory.texts.text(edit) : word.text, explained].filter(Boolean).join(", "),
         "aria-haspopup": "dialog",
       });
@@ -90,10 +112,8 @@ export class WordsView {
       if (!edit) words[index].append(word.text);
       else words[index].append(make("del", {}, word.text), edit.text ? ` ${edit.text}` : "");
     });
-    refill(
-      byId("source"),
-      words.flatMap((word) => [word, " "]),
-    );
+    const ignored = ignoredText ? [make("del", { className: "soft", title: "Not read" }, ignoredText)] : [];
+    refill(byId("source"), [...words.flatMap((word) => [word, " "]), ...ignored]);
   }
 
   /** The changes, each with a button that removes it. */
@@ -110,10 +130,10 @@ export class WordsView {
         }),
       ),
     );
-    refill(byId("chips"), chips);
-    setHidden(byId("reset"), !interventions.length, byId("text"));
     byId("undo").disabled = !laboratory.history.past.length;
     byId("redo").disabled = !laboratory.history.future.length;
+    refill(byId("chips"), chips, byId("undo")); // not the text field, which opens the keyboard of a phone
+    setHidden(byId("reset"), !interventions.length, byId("undo"));
   }
 
   /** The alternatives of a word of the translation. */
