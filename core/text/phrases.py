@@ -51,6 +51,18 @@ PHRASES: Mapping[str, str] = {
     "still_shown": "The previous sentence is still shown.",
     "taken_back": "Refused, and taken back: {changes}.",
     "last_change": "the last change",
+    # changes that are dropped or moved with others; a name ending in _1 is about one change
+    "dropped_sentence": "Dropped with the sentence that they belong to: {changes}. Undo restores them.",
+    "dropped_sentence_1": "Dropped with the sentence that it belongs to: {changes}. Undo restores it.",
+    "dropped_source": "Dropped because the tokens of the source have changed: {changes}. Undo restores them.",
+    "dropped_source_1": "Dropped because the tokens of the source have changed: {changes}. Undo restores it.",
+    "dropped_tokens": "Dropped because their tokens are gone: {changes}. Undo restores them.",
+    "dropped_tokens_1": "Dropped because its token is gone: {changes}. Undo restores it.",
+    "moved_tokens": "Moved with their tokens: {changes}.",
+    "moved_tokens_1": "Moved with its token: {changes}.",
+    "moved_row": "{part} row {row} is now row {now}",
+    "not_reached": "{change} (not reached)",
+    "no_effect": "No effect: the translation ends before this step.",
     "same_words": "Same words as without these changes",
     # changes, as they are listed
     "change_removed": "word {place} removed",
@@ -60,6 +72,7 @@ PHRASES: Mapping[str, str] = {
     "change_temperature": "{part} temperature {temperature}",
     "change_row": "{part} row {row} set",
     "change_forced": "step {step}: {token}",
+    "change_forced_word": "steps {first}–{last}: {token}",
     "change_head": "{kind} {layer}·{head}",
     "change_network": "feed-forward {side} {layer}",
     "change_all": "all {kind}",
@@ -81,6 +94,11 @@ PHRASES: Mapping[str, str] = {
     "respelled": "read as “{read_as}”: “{text}” is {seen}",
 }
 """By name; values stand in braces."""
+
+
+def counted_phrase(name: str, count: int, **values: object) -> str:
+    """The sentence about one thing, or about several; empty if there are none."""
+    return phrase(f"{name}_1" if count == 1 else name, **values) if count else ""
 
 
 def phrase(name: str, **values: object) -> str:

@@ -324,6 +324,8 @@ def in_groups(
 ) -> tuple[tuple[str, tuple[Intervention, ...]], ...]:
     """Texts for display, each with its interventions: one for all heads of a group that have the same factor.
 
+    The forced pieces of a word have one text, too.
+
     Args:
         interventions: any; each is in one of the groups.
         heads: all heads of the model.
@@ -338,8 +340,36 @@ def in_groups(
         if rest and is_complete and len({each.factor for each in members}) == 1:
             found[site_of(rest[0])] = (_scaled_text(str(group), members[0].factor), rest)
             left = [each for each in left if each not in rest]
-    found |= {site_of(each): (str(each), (each,)) for each in left}
+    found |= {site_of(word[0]): (_text_of(word), word) for word in _forced_words(left)}
     return tuple(found[site] for site in sorted(found))
+
+
+def _forced_words(interventions: Iterable[Intervention]) -> list[tuple[Intervention, ...]]:
+    """Each alone, but forced tokens together that continue the word of the one before."""
+    words: list[tuple[Intervention, ...]] = []
+    for each in sorted(interventions, key=site_of):
+        word = words[-1] if words else ()
+        first, last = (word[0], word[-1]) if word else (None, None)
+        if (
+            isinstance(each, ForcedToken)
+            and isinstance(first, ForcedToken)
+            and isinstance(last, ForcedToken)
+            and each.step == last.step + 1
+            and first.token.startswith(WORD_MARK)
+            and not each.token.startswith((WORD_MARK, "<"))
+        ):
+            words[-1] = (*word, each)
+        else:
+            words.append((each,))
+    return words
+
+
+def _text_of(word: tuple[Intervention, ...]) -> str:
+    pieces = [each for each in word if isinstance(each, ForcedToken)]
+    if len(pieces) < 2:
+        return str(word[0])
+    text = "".join(each.token for each in pieces).replace(WORD_MARK, "")
+    return phrase("change_forced_word", first=pieces[0].step + 1, last=pieces[-1].step + 1, token=text)
 
 
 def _groups_of(heads: Sequence[Head]) -> list[HeadGroup]:

@@ -18,7 +18,7 @@ from augenmerk.viz_app.export.scene_notes import Ringed, notes_on, translation_l
 from augenmerk.viz_app.export.worksheet import SheetScene
 from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_editor import open_experiment
+from augenmerk.viz_app.state.experiment_editor import dropped_notice, open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pointed
 from augenmerk.viz_app.state.marks import marks_of_large_map
@@ -177,7 +177,8 @@ def page_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
 
 def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
     state, reason, answer = _state_of(scene, computed, model), why_recorded(scene), computed.answer
-    note = _SEVERAL.format(title=map_text.title(state)) if state.settings.scope != "head" else ""
+    several = _SEVERAL.format(title=map_text.title(state)) if state.settings.scope != "head" else ""
+    note = " ".join(filter(None, (several, dropped_notice(computed.result.dropped, is_of_former=False))))
     return PageScene(
         scene.title,
         scene.text,

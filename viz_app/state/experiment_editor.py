@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.text.phrases import phrase
+from augenmerk.core.text.phrases import counted_phrase, phrase
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     CausalMaskLifted,
@@ -169,8 +169,7 @@ def edit_text(text: str) -> Intent:
             return Edit(editor, None)
         edited = replace(experiment.edited(text), output=editor.own_decoding)
         dropped = [each for each in experiment.interventions if each not in edited.interventions]
-        it_belongs = "it belongs" if len(dropped) == 1 else "they belong"
-        return Edit(editor.push(edited), _dropped(f"with the sentence that {it_belongs} to", dropped))
+        return Edit(editor.push(edited), counted_phrase("dropped_sentence", len(dropped), changes=named(dropped)))
 
     return edit
 
@@ -314,7 +313,7 @@ def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:
     if experiment.source_edits != editor.experiment.source_edits:
         dropped = [row for row in experiment.attention_rows if row.head.kind != "decoder"]
         experiment = experiment.without(*dropped)
-    return Edit(editor.push(experiment), _dropped("because the tokens of the source have changed", dropped))
+    return Edit(editor.push(experiment), counted_phrase("dropped_source", len(dropped), changes=named(dropped)))
 
 
 # --- notices ----------------------------------------------------------------------------------------------------------
@@ -348,10 +347,12 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
 
 def moved_notice(moved: Sequence[tuple[AttentionRow, AttentionRow]], dropped: Sequence[AttentionRow]) -> str:
     """A notice of rows of attention that moved with their tokens, and of those without a token."""
-    names = [f"{row.head.short_name} row {row.row + 1} is now row {at.row + 1}" for row, at in moved]
-    notice = f"Moved with {'its token' if len(moved) == 1 else 'their tokens'}: {', '.join(names)}." if moved else ""
-    why = f"because {'its token is' if len(dropped) == 1 else 'their tokens are'} gone"
-    return " ".join(filter(None, (notice, _dropped(why, dropped))))
+    names = [phrase("moved_row", part=row.head.short_name, row=row.row + 1, now=at.row + 1) for row, at in moved]
+    notices = (
+        counted_phrase("moved_tokens", len(moved), changes=", ".join(names)),
+        counted_phrase("dropped_tokens", len(dropped), changes=named(dropped)),
+    )
+    return " ".join(filter(None, notices))
 
 
 def refused_notice(experiment: Experiment, now: Experiment) -> str:
@@ -391,4 +392,4 @@ MAX_NAMED = 8
 def named(changes: Sequence[Intervention | str], max_named: int = MAX_NAMED) -> str:
     """The first changes, and the number of the others: "cross 2·5 off, step 3: dog and 2 more"."""
     names, num_more = ", ".join(map(str, changes[:max_named])), len(changes) - max_named
-    return f"{names} and {num_more} more" if num_more > 0 else names
+    return phrase("more", words=names, count=num_more) if num_more > 0 else names

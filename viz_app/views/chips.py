@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention, in_groups, scaling
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
@@ -514,7 +515,7 @@ class InterventionChips(QWidget):
         is_unreached = _is_unreached(interventions[0], self._state.result)
         tip = "Take this change back" if len(interventions) == 1 else f"Take these {len(interventions)} changes back"
         if is_unreached:
-            tip = f"No effect: the translation ends before this step. {tip}"
+            tip = f"{phrase('no_effect')} {tip}"
         chip = _button(text, tip)
         chip.clicked.connect(lambda: self._state.submit(edits.remove(*interventions)))
         chip.setEnabled(True)
@@ -527,7 +528,7 @@ def change_texts(state: ExperimentState, experiment: Experiment | None = None) -
     """The texts of the chips, in their order. Without an experiment, of the state's, which may not be computed yet."""
     experiment, result = experiment or state.experiment, state.result
     groups = in_groups(experiment.interventions, state.maps.all_heads)
-    texts = [f"{text} (not reached)" if _is_unreached(each[0], result) else text for text, each in groups]
+    texts = [phrase("not_reached", change=text) if _is_unreached(each[0], result) else text for text, each in groups]
     return texts + [GIVEN] * isinstance(experiment.output, GivenTarget)
 
 

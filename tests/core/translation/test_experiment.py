@@ -138,6 +138,13 @@ def test_a_layer_and_a_column_that_share_a_head_have_a_text_each() -> None:
     assert len(layer[1]) == 4
 
 
+def test_forced_pieces_of_a_word_are_one_text() -> None:
+    forced = [ForcedToken(step, token) for step, token in enumerate(("▁c", "ats", "▁run", "<eos>", "s"), start=1)]
+    found = in_groups([*forced, ForcedToken(8, "t")], HEADS)
+    assert [text for text, _ in found] == ["steps 2–3: cats", "step 4: run", "step 5: <eos>", "step 6: s", "step 9: t"]
+    assert found[0][1] == tuple(forced[:2])
+
+
 def test_without_knowing_the_heads_each_intervention_has_its_text() -> None:
     assert [text for text, _ in in_groups([OFF, FORCED], [])] == [str(OFF), str(FORCED)]
 

@@ -7,6 +7,7 @@ import random
 import shlex
 import shutil
 import subprocess
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -43,16 +44,17 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.export.page_parts import page_script
 from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.experiment_state import ExperimentState, follow_tokens
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, top_values
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, MapViewSettings
+from augenmerk.viz_app.state.sentence_text import elided
 from tests.viz_app.synthetic import make_result, make_translation
 
 pytestmark = pytest.mark.subprocess
-MODULES = ("../../../core/page/phrases.js", "experiment.js", "sentence.js", "selection.js")
+MODULES = ("../../../core/page/phrases.js", "selection.js", "experiment.js", "sentence.js")
 NAMES = (
     *("ChangeTexts", "addressOf", "experimentOf", "intervene", "without", "edited", "scaled", "toggled"),
-    *("newPlaces", "piecesOf", "percent", "decimal", "shownMaps"),
+    *("newPlaces", "piecesOf", "percent", "decimal", "shownMaps", "elided", "followTokens"),
 )
 HEADS = heads_of(ModelConfig(num_encoder_layers=2, num_decoder_layers=2, num_heads=2))
 KINDS = [
@@ -72,6 +74,7 @@ CHANGES: tuple[Intervention, ...] = (
     AttentionRow(Head("decoder", 0, 0), 1, (0.0, 1.0)),
     ForcedToken(2, "▁dog"),
     ForcedToken(3, "ing"),
+    ForcedToken(5, "▁"),
 )
 
 
@@ -126,7 +129,56 @@ def test_edits_are_those_of_the_window(intent: edits.Intent, call: str) -> None:
     after = intent(ExperimentEditor(Step(before))).editor.experiment
     heads = [vars(head) for head in HEADS]
     cross = [vars(head) for head in HEADS if head.kind == "cross"]
-    assert evaluated(call, before=experiment_to_json(before), heads=heads, cross=cross) == experiment_to_json(after)
+    values = {"before": experiment_to_json(before), "heads": heads, "cross": cross}
+    assert evaluated(call, **values) == experiment_to_json(after)
+    notice = evaluated(
+        f"new ChangeTexts(kinds, phrases).dropped(before, {call})", **values, kinds=KINDS, phrases=dict(PHRASES)
+    )
+    assert notice == (intent(ExperimentEditor(Step(before))).notice or "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "notice"),
+    [
+        ("two dogs run .", "two big dogs run .", "Moved with their tokens: "),
+        ("two dogs run .", "two cats run .", "Dropped because its token is gone: "),
+        ("two dogs run .", "two dogs run .", ""),
+    ],
+)
+def test_rows_follow_their_tokens_as_in_the_window(before: str, after: str, notice: str) -> None:
+    rows = (
+        AttentionRow(Head("cross", 0, 0), 2, (0.0, 1.0, 0.0)),
+        AttentionRow(Head("decoder", 0, 0), 2, (0.0, 0.5, 0.5)),
+    )
+    rows = rows[:1] if "gone" in notice else rows
+    old = make_translation(
+        "zwei hunde .", before, interventions=rows, experiment=Experiment("zwei hunde .", interventions=rows)
+    )
+    new = make_translation("zwei hunde .", after, experiment=Experiment("zwei hunde ."))
+    experiment = Experiment(old.source_text, interventions=(*rows, ForcedToken(1, "▁big")))
+    expected = follow_tokens(ExperimentEditor(Step(experiment)), old, new)
+    found = evaluated(
+        """[followTokens(experiment, before, after)].map((found) =>
+          found && [found.experiment, new ChangeTexts(kinds, phrases).followed(found)])[0]""",
+        experiment=experiment_to_json(experiment),
+        before={
+            "experiment": experiment_to_json(replace(old.experiment, source_text=old.source_text)),
+            "changed": {"readTokens": old.read_tokens, "unreached": []},
+        },
+        after={"changed": {"readTokens": new.read_tokens}},
+        kinds=KINDS,
+        phrases=dict(PHRASES),
+    )
+    if expected is None:
+        assert (found, notice) == (None, "")
+    else:
+        assert found == [experiment_to_json(expected.editor.experiment), expected.notice]
+        assert found[1].startswith(notice)
+
+
+def test_long_texts_are_elided_as_in_the_window() -> None:
+    texts = ["", "abc", "abcdefghij", "ä" * 50]
+    assert evaluated("texts.map((text) => elided(text, 9))", texts=texts) == [elided(text, 9) for text in texts]
 
 
 DATA = {

@@ -14,6 +14,7 @@ from augenmerk.core.translation.experiment import (
     Beam,
     CausalMaskLifted,
     Experiment,
+    ForcedToken,
     GivenTarget,
     Greedy,
     HeadScaled,
@@ -178,6 +179,13 @@ def test_scenes_of_another_model_are_refused_by_name() -> None:
         check_model(lesson, "its", "b" * 64)
     with pytest.raises(ExperimentFileError, match="would run another model of this name, with other weights"):
         check_model(lesson, "mine", "b" * 64)
+
+
+def test_a_change_that_a_scene_drops_is_reported_as_on_handouts() -> None:
+    translator = make_translator("subwords, pre-norm, all tied")
+    lesson = Lesson("Title", (scene(changes=(ForcedToken(0, "nosuchword"),)),))
+    (found,) = computed(lesson, translator)
+    assert found.note == "Dropped because it does not fit this model or sentence: step 1: nosuchword."
 
 
 def test_scenes_of_a_page_are_computed_with_the_weights_that_it_holds() -> None:

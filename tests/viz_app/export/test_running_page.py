@@ -404,6 +404,41 @@ def test_without_scripts_there_is_only_the_reason(session: Browser, page: Path) 
     assert not {"button", "combobox", "textbox"} & {role for role, _ in seen}
 
 
+def test_changes_that_are_dropped_or_without_effect_are_reported(browser: Browser) -> None:
+    show(browser, ALIGNED, "&force-token=2=▁cat&force-token=30=▁dog&set-row=cross:2:1:3=0,0,1,0,0,0,0,0")
+    assert browser.texts("#chips li") == ["cross 2·1 row 3 set ✕", "step 2: cat ✕", "step 30: dog (not reached) ✕"]
+    browser.click("#source-words summary")
+    browser.click("#source button:nth-of-type(1)")
+    browser.command("/element/" + browser.find("#dialog-content p button") + "/click")
+    browser.settle()
+    assert browser.text("#notice") == (
+        "Dropped because the tokens of the source have changed: cross 2·1 row 3 set. Undo restores it."
+    )
+    browser.type("#text", SENTENCE)
+    browser.press(ENTER)
+    browser.settle()
+    assert browser.text("#notice").startswith(
+        "Dropped with the sentence that they belong to: word 1 removed, step 2: cat"
+    )
+    browser.click("#undo")
+    assert browser.text("#notice") == ""
+    browser.click("#reset")
+    assert browser.text("#notice") == ""
+
+
+def test_rows_follow_their_tokens_when_a_word_of_two_pieces_is_forced(browser: Browser) -> None:
+    show(browser, ALIGNED, "&set-row=cross:2:1:6=0,0,1,0,0,0,0,0")
+    browser.click("#translation button:nth-of-type(2)")
+    browser.type("#dialog input", "cats")
+    browser.press(ENTER)
+    browser.settle()
+    assert browser.text("#notice") == "Moved with its token: cross 2·1 row 6 is now row 8."
+    assert browser.texts("#chips li") == ["cross 2·1 row 8 set ✕", "steps 2–3: cats ✕"]
+    browser.click("#chips li:nth-child(2) button")
+    assert browser.texts("#chips li") == ["cross 2·1 row 6 set ✕"]
+    assert browser.text("#notice") == "Moved with its token: cross 2·1 row 8 is now row 6."
+
+
 # --- equal results ----------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
  * counting starts at 0; texts for people count from 1.
  */
 import { fill } from "../../../core/page/phrases.js";
+import { commonPlaces } from "./selection.js";
 
 /**
  * @typedef {{kind: string, layer: number, head: number}} Head
@@ -25,6 +26,7 @@ const GREEDY = { type: "greedy" };
 const KINDS = ["encoder", "decoder", "cross"];
 const GENERAL = ["head_scaled", "feed_forward_scaled", "softmax_temperature"];
 const MAX_REMEMBERED = 200;
+const MAX_NAMED = 8;
 
 /** The sentence with nothing changed. @returns {Experiment} */
 export function plain(text) {
@@ -56,8 +58,12 @@ function bySite(a, b) {
   return place < 0 ? 0 : first[place] - second[place];
 }
 
+/** Whether two changes are equal. */
+export const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
 /** Whether rows over the source lose their meaning with this change: it has other tokens then. */
 const editsSource = (each) => each.type.startsWith("source_word_");
+const sourceOf = ({ interventions }) => JSON.stringify(interventions.filter(editsSource));
 const isOverSource = (each) => each.type === "attention_row" && each.head.kind !== "decoder";
 
 /** The experiment with these changes, which replace those of the same things. @returns {Experiment} */
@@ -89,15 +95,52 @@ export function edited(experiment, text) {
   return { ...plain(text), interventions: kept };
 }
 
+/**
+ * Rows of attention stay with the target tokens that they were set for; null if these are in the same places. As
+ * `follow_tokens` of `state/experiment_state.py`.
+ *
+ * @param {Experiment} experiment led to `after`
+ * @param {{experiment: Experiment, changed: any}} before the previous result
+ * @param {{changed: any}} after the result in which tokens may have moved
+ * @returns {{experiment: Experiment, moved: [Intervention, Intervention][], dropped: Intervention[]} | null}
+ */
+export function followTokens(experiment, before, after) {
+  if (before.experiment.source_text !== experiment.source_text) return null;
+  const places = new Map(commonPlaces(before.changed.readTokens, after.changed.readTokens));
+  const isIn = (all, each) => all.some((other) => isSame(other, each));
+  /** @type {[Intervention, Intervention][]} */
+  const moved = [];
+  const dropped = [];
+  for (const each of experiment.interventions) {
+    const wasThere = isIn(before.experiment.interventions, each) && !isIn(before.changed.unreached, each);
+    if (each.type !== "attention_row" || each.head.kind === "encoder" || !wasThere) continue;
+    const at = rowAt(each, places);
+    if (!at) dropped.push(each);
+    else if (!isSame(at, each)) moved.push([each, at]);
+  }
+  if (!moved.length && !dropped.length) return null;
+  const left = without(experiment, [...dropped, ...moved.map(([row]) => row)]);
+  return { experiment: intervene(left, ...moved.map(([, at]) => at)), moved, dropped };
+}
+
+/** The row where its token is now; null without the token, or any that it looks at. */
+function rowAt(each, places) {
+  const row = places.get(each.row);
+  if (row === undefined) return null;
+  if (each.head.kind === "cross") return { ...each, row };
+  const weights = Array(row + 1).fill(0);
+  each.weights.forEach((weight, key) => {
+    if (places.has(key)) weights[places.get(key)] = weight;
+  });
+  return weights.some(Boolean) ? { ...each, row, weights } : null;
+}
+
 /** Scales a head or network; a factor of 1 removes the change. @param {Head | Network} part */
 export function scaling(part, factor) {
   return "kind" in part
     ? { type: "head_scaled", head: part, factor }
     : { type: "feed_forward_scaled", network: part, factor };
 }
-
-/** Whether two changes are equal. */
-export const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 const partOf = (each) =>
   each.type === "head_scaled" ? each.head : each.type === "feed_forward_scaled" ? each.network : null;
@@ -159,8 +202,17 @@ export class ChangeTexts {
       found.push({ text: this.scaledText(group.text, members[0].factor), interventions: rest });
       left = left.filter((each) => !rest.includes(each));
     }
-    found.push(...left.map((each) => ({ text: this.text(each), interventions: [each] })));
+    found.push(
+      ...forcedWords([...left].sort(bySite)).map((word) => ({ text: this.textOf(word), interventions: word })),
+    );
     return found.sort((a, b) => bySite(a.interventions[0], b.interventions[0]));
+  }
+
+  /** @param {Intervention[]} word one change, or the forced pieces of a word */
+  textOf(word) {
+    if (word.length === 1) return this.text(word[0]);
+    const token = word.map((each) => each.token.replaceAll("▁", "")).join("");
+    return this.say("change_forced_word", { first: word[0].step + 1, last: word.at(-1).step + 1, token });
   }
 
   /** Kinds, then layers, then columns. */
@@ -188,9 +240,7 @@ export class ChangeTexts {
   }
 
   text(each) {
-    const head =
-      each.head &&
-      this.say("change_head", { kind: each.head.kind, layer: each.head.layer + 1, head: each.head.head + 1 });
+    const head = each.head && this.headText(each.head);
     switch (each.type) {
       case "source_word_removed":
         return this.say("change_removed", { place: each.place + 1 });
@@ -212,6 +262,41 @@ export class ChangeTexts {
     }
   }
 
+  /** A notice of the changes of `before` that another sentence, or another change of the source, drops; may be empty. */
+  dropped(before, after) {
+    const isOther = before.source_text !== after.source_text;
+    const left = before.interventions.filter((each) => !after.interventions.some((other) => isSame(each, other)));
+    return isOther
+      ? this.counted("dropped_sentence", left)
+      : this.counted("dropped_source", sourceOf(before) === sourceOf(after) ? [] : left.filter(isOverSource));
+  }
+
+  /** A notice of what `followTokens` moved and dropped. */
+  followed({ moved, dropped }) {
+    const rows = moved.map(([{ head, row }, { row: now }]) =>
+      this.say("moved_row", { part: this.headText(head), row: row + 1, now: now + 1 }),
+    );
+    const names = rows.length ? [this.countedText("moved_tokens", rows)] : [];
+    return [...names, this.counted("dropped_tokens", dropped)].filter(Boolean).join(" ");
+  }
+
+  counted(name, changes) {
+    const texts = changes.map((each) => this.text(each));
+    return texts.length ? this.countedText(name, texts) : "";
+  }
+
+  /** A phrase about one thing or several, of which the first are named; as `counted_phrase` and `named`. */
+  countedText(name, texts) {
+    const words = texts.slice(0, MAX_NAMED).join(", ");
+    const count = texts.length - MAX_NAMED;
+    const changes = count > 0 ? this.say("more", { words, count }) : words;
+    return this.say(texts.length === 1 ? `${name}_1` : name, { changes });
+  }
+
+  headText({ kind, layer, head }) {
+    return this.say("change_head", { kind, layer: layer + 1, head: head + 1 });
+  }
+
   /** A notice of a refused experiment, while `now` is in use; as `refused_notice`. */
   refusal(refused, now) {
     if (refused.source_text !== now.source_text) return this.phrases.still_shown;
@@ -227,6 +312,19 @@ export class ChangeTexts {
   say(name, values) {
     return fill(this.phrases[name], values);
   }
+}
+
+/** Each alone, but forced tokens together that continue the word of the one before. @returns {Intervention[][]} */
+function forcedWords(interventions) {
+  /** @type {any[][]} */
+  const words = [];
+  for (const each of interventions) {
+    const word = words.at(-1) ?? [];
+    const isNext = each.type === "forced_token" && each.step === word.at(-1)?.step + 1 && word[0].token.startsWith("▁");
+    if (isNext && !/^[▁<]/u.test(each.token)) word.push(each);
+    else words.push([each]);
+  }
+  return words;
 }
 
 /** A number of at most six digits, as Python's `g`. */

@@ -1,6 +1,6 @@
 /** What the page shows: an experiment with undo, its result, and the head and cell in view. It draws nothing. */
 import { Refusal } from "./client.js";
-import { ChangeTexts, History, edited, intervene, plain, without } from "./experiment.js";
+import { ChangeTexts, History, edited, followTokens, intervene, plain, without } from "./experiment.js";
 import { shownMaps } from "./selection.js";
 
 /**
@@ -47,6 +47,8 @@ export class Laboratory extends EventTarget {
     /** @type {{result: Result | null, choices: string, maps: Object<string, import("./selection.js").ShownMaps>}} */
     this.found = { result: null, choices: "", maps: {} };
     this.problem = "";
+    /** the changes that the last request dropped or moved, in a sentence */
+    this.notice = "";
     this.isBusy = false;
   }
 
@@ -62,9 +64,16 @@ export class Laboratory extends EventTarget {
 
   /** Computes an experiment, which can be undone. @param {Experiment} experiment @param {string} problem shown with it */
   show(experiment, problem = "") {
+    const notice = this.result ? this.texts.dropped(this.experiment, experiment) : "";
     if (this.result) this.history.push(experiment);
     else this.history = new History(experiment); // nothing is there to return to
-    return this.compute(problem);
+    return this.compute({ problem, notice, follows: true });
+  }
+
+  /** Removes all changes. */
+  reset() {
+    this.history.push(plain(this.experiment.source_text));
+    return this.compute();
   }
 
   /** Shows an experiment with a history of its own. @param {Object} view what `look` takes, shown with the next result */
@@ -84,12 +93,19 @@ export class Laboratory extends EventTarget {
     return this.compute();
   }
 
-  async compute(problem = "") {
+  /** @param {{problem?: string, notice?: string, follows?: boolean}} how `follows`: rows move with their tokens */
+  async compute({ problem = "", notice = "", follows = false } = {}) {
     this.set("busy", { isBusy: true });
     try {
       const found = await this.model.compare(this.experiment);
       if (found === null) return;
-      this.set("problem", { problem });
+      const followed = follows && this.result && followTokens(this.experiment, this.result, found);
+      if (followed) {
+        this.history.experiment = followed.experiment;
+        await this.compute({ problem, notice: [notice, this.texts.followed(followed)].filter(Boolean).join(" ") });
+        return;
+      }
+      this.set("problem", { problem, notice });
       this.keepCell(found);
       Object.assign(this, this.viewNext);
       this.viewNext = {};
@@ -108,7 +124,7 @@ export class Laboratory extends EventTarget {
     }
     const reason = error instanceof Refusal ? error.message : `The page could not compute this: ${error.message}`;
     const notice = this.result ? this.texts.refusal(refused, this.experiment) : "";
-    this.set("problem", { problem: `${reason} ${notice}`.trim() });
+    this.set("problem", { problem: `${reason} ${notice}`.trim(), notice: "" });
   }
 
   /** Shows something else. @param {Object} changed `head`, `pinned`, `pointer`, `mode`, `merges`, `shown` */

@@ -51,7 +51,10 @@ export async function showPage() {
     map.show();
   });
   laboratory.addEventListener("maps", showMaps);
-  laboratory.addEventListener("problem", () => report(laboratory.problem));
+  laboratory.addEventListener("problem", () => {
+    report(laboratory.problem);
+    byId("notice").textContent = laboratory.notice;
+  });
   laboratory.addEventListener("busy", () => page.toggleAttribute("aria-busy", laboratory.isBusy));
   listenToSentence(laboratory);
   repeatTranslation(laboratory);

@@ -98,8 +98,12 @@ function partners(/** @type {Axis} */ before, /** @type {Axis} */ after, /** @ty
     : null;
 }
 
-/** The longest common subsequence, as pairs of places; of several, one that begins earliest in `first`. */
-function commonPlaces(first, second) {
+/**
+ * The longest common subsequence, as pairs of places; of several, one that begins earliest in `first`.
+ *
+ * @returns {[number, number][]}
+ */
+export function commonPlaces(first, second) {
   const width = second.length + 1;
   const lengths = new Uint32Array((first.length + 1) * width); // of what is left from here on
   for (let i = first.length - 1; i >= 0; i--) {
@@ -109,6 +113,7 @@ function commonPlaces(first, second) {
         first[i] === second[j] ? lengths[at + width + 1] + 1 : Math.max(lengths[at + width], lengths[at + 1]);
     }
   }
+  /** @type {[number, number][]} */
   const pairs = [];
   for (let i = 0, j = 0; i < first.length && j < second.length;) {
     const at = i * width + j;

@@ -79,6 +79,15 @@ export function sum(numbers) {
   return Array.from(numbers).reduce((total, number) => total + number, 0);
 }
 
+/** A text of at most `length` characters, at least 3, with an ellipsis between its ends; as `elided`. */
+export function elided(text, length) {
+  const letters = [...text];
+  const end = Math.floor((length - 1) / 2);
+  return letters.length <= length
+    ? text
+    : [...letters.slice(0, length - 1 - end), "…", ...letters.slice(-end)].join("");
+}
+
 /** A share in percent: only all is 100%, and only nothing 0%. */
 export function percent(share) {
   const rounded = Math.round(100 * share);

@@ -1,9 +1,10 @@
 /** The sentence as words: its translation, the original one, the source as read, and the changes to them. */
 import { askText, button, byId, closeDialog, make, openDialog, refill, setHidden } from "./elements.js";
-import { intervene, plain, without } from "./experiment.js";
-import { decimal, logProbabilityOf, newWords, percent, piecesOfTranslation, sum } from "./sentence.js";
+import { intervene, isSame, without } from "./experiment.js";
+import { decimal, elided, logProbabilityOf, newWords, percent, piecesOfTranslation, sum } from "./sentence.js";
 
 const NUM_SHOWN = 5;
+const LONGEST_CHIP = 48;
 const DOTTED = "Dotted words are rare in the training data, or read as others. Choose one to see why, or to change it.";
 
 /** Shows the words of the laboratory's result, and offers changes to them. */
@@ -16,7 +17,7 @@ export class WordsView {
     this.legend = "";
     byId("undo").addEventListener("click", () => laboratory.undo());
     byId("redo").addEventListener("click", () => laboratory.redo());
-    byId("reset").addEventListener("click", () => laboratory.show(plain(laboratory.experiment.source_text)));
+    byId("reset").addEventListener("click", () => laboratory.reset());
   }
 
   /** Shows the result. */
@@ -120,16 +121,21 @@ export class WordsView {
   showChanges() {
     const { laboratory } = this;
     const { interventions } = laboratory.experiment;
-    const chips = laboratory.texts.inGroups(interventions).map(({ text, interventions: members }) =>
-      make(
-        "li",
-        {},
-        button(`${text} ✕`, () => laboratory.show(without(laboratory.experiment, members)), {
-          className: "chip",
-          "aria-label": `Remove the change: ${text}`,
-        }),
-      ),
-    );
+    const unreached = laboratory.result?.changed.unreached ?? [];
+    const chips = laboratory.texts.inGroups(interventions).map(({ text, interventions: members }) => {
+      const isUnreached = unreached.some((each) => isSame(each, members[0]));
+      const name = isUnreached ? laboratory.texts.say("not_reached", { change: text }) : text;
+      const remove = button(
+        `${elided(name, LONGEST_CHIP)} ✕`,
+        () => laboratory.show(without(laboratory.experiment, members)),
+        {
+          className: isUnreached ? "chip unreached" : "chip",
+          title: isUnreached ? laboratory.data.phrases.no_effect : name,
+          "aria-label": `Remove the change: ${name}`,
+        },
+      );
+      return make("li", {}, remove);
+    });
     byId("undo").disabled = !laboratory.history.past.length;
     byId("redo").disabled = !laboratory.history.future.length;
     refill(byId("chips"), chips, byId("undo")); // not the text field, which opens the keyboard of a phone
