@@ -283,7 +283,8 @@ def _judge_without_chosen(state: ExperimentState, question: Question, answer: tu
     before, after = answer
     assert question.head is not None
     if before.predicted_ids == after.predicted_ids:
-        return Verdict("same", _compared(after.log_probability - before.log_probability))
+        change = _compared(after.log_probability - before.log_probability)
+        return Verdict("same", f"{change} What the other heads pass on is enough.")
     return Verdict("other", f"Without {question.head.short_name}, the translation becomes “{after.text}”")
 
 

@@ -2,9 +2,10 @@
 
 import html
 from collections.abc import Sequence
+from math import ceil
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from augenmerk.viz_app.palette import Palette
@@ -148,7 +149,8 @@ class MaxLinesLabel(LinesScrollArea):
         return max(self._line_height(), super().content_height())
 
     def _line_height(self) -> int:
-        return self.label.fontMetrics().lineSpacing()
+        """As Qt lays out a text: whole pixels, rounded up."""
+        return ceil(QFontMetricsF(self.label.font()).lineSpacing())
 
 
 class StableHeightLabel(QWidget):

@@ -1,5 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
@@ -85,7 +86,7 @@ def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme
     text.resize(width, 30)
     with qtbot.waitExposed(text):
         text.show()
-    line = text.label.fontMetrics().lineSpacing()
+    line = text._line_height()
     assert text.height() == line
     text.set_text(LONG)
     assert text.height() == 3 * line
@@ -96,6 +97,21 @@ def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme
     text.verticalScrollBar().setValue(2 * line)
     text.set_text(LONG + "dah")
     assert text.verticalScrollBar().value() == 0
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.25, 1.5, 2.0])
+@pytest.mark.parametrize("role", ["", "heading", "sentence"])
+def test_as_many_lines_as_allowed_do_not_scroll(qapp: QApplication, qtbot: QtBot, role: str, scale: float) -> None:
+    Theme.light(scale).apply(qapp)
+    text = MaxLinesLabel(role, 3)
+    qtbot.addWidget(text)
+    text.resize(300, 10)
+    text.show()
+    text.set_text("one\ntwo\nthree")
+    qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() == 0)
+    text.set_text("one\ntwo\nthree\nfour")
+    qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() > 0)
+    Theme.light().apply(qapp)
 
 
 @pytest.mark.parametrize(("width", "height"), [(560, 320), (640, 340), (900, 420)])
