@@ -52,7 +52,7 @@ ZERO, MISSING = 32_767, 65_535
 """Of differences."""
 NUM_ALTERNATIVES = 5
 """Of each token."""
-MODULES = ("theme.js", "drawing.js", "maps.js", "recorded.js")
+MODULES = ("theme.js", "sentence.js", "drawing.js", "maps.js", "recorded.js")
 """Of the page's script."""
 SCRIPTLESS = "#theme, .scene > :is(header, form, .large, aside, .alternatives, footer) { display: none; }"
 """The style without scripts: parts that a script fills are left out."""

@@ -49,10 +49,10 @@ from augenmerk.viz_app.state.sentence_text import LOW_PROBABILITY
 MODULES = (
     "../../../core/page/phrases.js",
     "theme.js",
+    "sentence.js",
     "drawing.js",
     "selection.js",
     "experiment.js",
-    "sentence.js",
     "client.js",
     "elements.js",
     "laboratory.js",

@@ -439,6 +439,57 @@ def test_rows_follow_their_tokens_when_a_word_of_two_pieces_is_forced(browser: B
     assert browser.text("#notice") == "Moved with its token: cross 2·1 row 8 is now row 6."
 
 
+EVERYTHING_OFF = "&off=encoder,decoder,cross&feed-forward-off=" + ",".join(
+    f"{side}:{layer}" for side in ("encoder", "decoder") for layer in (1, 2, 3)
+)
+LONG = "Zwei Kinder spielen im Park mit einem Ball und einem Hund vor einem großen Haus."
+
+
+def test_a_word_of_a_hundred_letters_leaves_the_map_in_sight(browser: Browser) -> None:
+    show(browser, "Zwei Kinder spielen im Park mit einem Ball.", EVERYTHING_OFF)
+    widths = "const map = document.getElementById('map'); return [map.offsetWidth, map.parentElement.clientWidth]"
+    width, room = browser.script(widths)
+    assert width <= room
+    browser.click("#values summary")
+    assert max(map(len, browser.texts("#table tbody th"))) > 90, "the table has the whole word"
+
+
+def test_rows_keep_their_labels_in_sight_on_a_phone(browser: Browser) -> None:
+    browser.show_as(*PHONE, is_phone=True)
+    show(browser, LONG)
+    ink = """
+    const map = document.getElementById("map"), copy = document.createElement("canvas").getContext("2d");
+    copy.drawImage(map, -map.parentElement.scrollLeft, -100);
+    const { data } = copy.getImageData(0, 0, 55, 150);
+    let dark = 0;
+    for (let i = 0; i < data.length; i += 4) dark += data[i + 2] < 60 && data[i + 3] > 200;
+    return dark;
+    """
+    labels = browser.script(ink)
+    browser.script("document.getElementById('map').parentElement.scrollLeft = 60")
+    browser.script("return new Promise((done) => setTimeout(done, 100))")
+    assert labels > 100
+    assert browser.script(ink) >= labels
+    assert browser.text("#reading") == "Tap a cell to read its weight and to pin it."
+    assert "tap a cell" in browser.text("#map-keys")
+
+
+def test_a_printed_page_has_the_whole_map_and_the_bars_of_probabilities(browser: Browser) -> None:
+    show(browser, LONG)
+    browser.show_as(718, 1000)
+    browser.devtools("Emulation.setEmulatedMedia", media="print")
+    try:
+        right, room, exact = browser.script(
+            "const map = document.getElementById('map'); return [map.getBoundingClientRect().right, innerWidth, "
+            "getComputedStyle(document.querySelector('#translation button'), '::after').printColorAdjust]"
+        )
+        assert right <= room
+        assert exact == "exact"
+        assert not browser.script("return document.getElementById('factor').checkVisibility()")
+    finally:
+        browser.devtools("Emulation.setEmulatedMedia", media="")
+
+
 # --- equal results ----------------------------------------------------------------------------------------------------
 
 

@@ -34,6 +34,7 @@
  * @property {number} width
  * @property {number} height
  * @property {number} [ratio] pixels of the canvas for each of these
+ * @property {number} [scrolled] pixels hidden at the left: the labels of rows are drawn where they stay in sight
  * @property {boolean} [hasNumbers] whether cells hold their values, if they are large enough
  *
  * @typedef {Object} Layout The place of the cells on a canvas, in pixels.
@@ -45,11 +46,15 @@
  * @typedef {[string, number[], string, number]} Shape kind, box (left, top, width, height), role of its colour, pen
  */
 
+import { elided } from "./sentence.js";
+
 const FONT = "13px system-ui, sans-serif";
 const SMALL_FONT = "11px system-ui, sans-serif";
 const FACTOR_FONT = `bold ${FONT}`;
 const SMALL_FACTOR_FONT = "bold 34px system-ui, sans-serif";
 const MIN_CELL = 16;
+/** Characters of a label; table and reading have the whole text. */
+const LONGEST_LABEL = 24;
 const MAX_CELL = 72;
 const GAP = 8;
 /** A map in less room has no column of its own for the meaning of rows. */
@@ -238,12 +243,15 @@ function sized(canvas, width, height, ratio = window.devicePixelRatio || 1) {
  * for a cell.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {Drawing} drawing
+ * @param {Drawing} whole
  * @param {ColorTable} table
  * @param {Room} room
  * @returns {Layout}
  */
-export function drawMap(canvas, drawing, table, room) {
+export function drawMap(canvas, whole, table, room) {
+  const short = (/** @type {string} */ label) => elided(label, room.width < NARROW ? LONGEST_LABEL / 2 : LONGEST_LABEL);
+  const shown = { rowLabels: whole.rowLabels.map(short), columnLabels: whole.columnLabels.map(short) };
+  const drawing = Object.assign({}, whole, shown);
   const rows = drawing.rowLabels.length;
   const columns = drawing.columnLabels.length;
   const measure = penOf(canvas);
@@ -270,6 +278,12 @@ export function drawMap(canvas, drawing, table, room) {
   drawLabels(pen, drawing, cellWidth, cellHeight, style);
   drawAxes(pen, drawing, left, slanted, style); // after a bold factor, perhaps
   drawShapes(pen, markShapes(drawing.marks, cellWidth, cellHeight, width, height, 1), style);
+  if (room.scrolled) {
+    pen.translate(room.scrolled, 0);
+    pen.fillStyle = getComputedStyle(canvas.closest(".panel") ?? document.body).backgroundColor;
+    pen.fillRect(-left, 0, left - 2, height);
+    drawRowLabels(pen, drawing, cellHeight, style);
+  }
   return { left, top, cellWidth, cellHeight };
 }
 
@@ -318,31 +332,34 @@ function drawAxes(pen, { rowsAre, columnsAre }, left, slanted, style) {
   if (fits) pen.fillText(rows, -GAP, -GAP);
 }
 
-function drawLabels(pen, drawing, cellWidth, cellHeight, style) {
-  const { marks } = drawing;
-  const { changed = [], lit = [], pinned } = marks;
-  const colorOf = (index, isRow) => {
-    const isAt = (band) => band.index === index && band.isRow === isRow;
-    if ((pinned && pinned[isRow ? 0 : 1] === index) || lit.some(isAt)) return style.getPropertyValue("--mark");
-    return style.getPropertyValue(changed.some(isAt) ? "--warm" : "--text");
-  };
+function colorOfLabel({ changed = [], lit = [], pinned }, index, isRow, style) {
+  const isAt = (band) => band.index === index && band.isRow === isRow;
+  if ((pinned && pinned[isRow ? 0 : 1] === index) || lit.some(isAt)) return style.getPropertyValue("--mark");
+  return style.getPropertyValue(changed.some(isAt) ? "--warm" : "--text");
+}
+
+function drawRowLabels(pen, { rowLabels, marks }, cellHeight, style) {
   pen.font = FONT;
   pen.textBaseline = "middle";
   pen.textAlign = "right";
-  drawing.rowLabels.forEach((label, row) => {
-    pen.fillStyle = colorOf(row, true);
+  rowLabels.forEach((label, row) => {
+    pen.fillStyle = colorOfLabel(marks, row, true, style);
     pen.fillText(label, -GAP, (row + 0.5) * cellHeight);
   });
+}
+
+function drawLabels(pen, drawing, cellWidth, cellHeight, style) {
+  drawRowLabels(pen, drawing, cellHeight, style);
   pen.textAlign = "left";
   drawing.columnLabels.forEach((label, column) => {
     pen.save();
     pen.translate((column + 0.5) * cellWidth, -GAP);
     pen.rotate(-SLANT);
-    pen.fillStyle = colorOf(column, false);
+    pen.fillStyle = colorOfLabel(drawing.marks, column, false, style);
     pen.fillText(label, 0, 0);
     pen.restore();
   });
-  drawFactor(pen, marks, FACTOR_FONT, -GAP, drawing.rowLabels.length * cellHeight + GAP + 1, style);
+  drawFactor(pen, drawing.marks, FACTOR_FONT, -GAP, drawing.rowLabels.length * cellHeight + GAP + 1, style);
 }
 
 /** A few letters on the factor of a head or network, as `scaling_text`: "off", "×0.5"; empty if it is unchanged. */
@@ -456,6 +473,9 @@ export function roomBelow(canvas, panel, top) {
   const topOf = (element) => element.getBoundingClientRect().top;
   return Math.max(window.innerHeight / 3, window.innerHeight - top - (topOf(canvas) - topOf(panel)) - BELOW_MAP);
 }
+
+/** Whether the reader points with a finger. */
+export const isTouched = () => matchMedia("(pointer: coarse)").matches;
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 /**

@@ -6,6 +6,7 @@ import {
   drawMap,
   drawScale,
   drawSmallMap,
+  isTouched,
   reading,
   roomBelow,
   scalingText,
@@ -14,6 +15,8 @@ import { button, byId, make, openDialog, setHidden } from "./elements.js";
 import { factorOf, headsOf, scaled, toggled } from "./experiment.js";
 
 const MAX_FACTOR = 2;
+const MOVING_BY_TOUCH =
+  "To move a row’s attention, tap a cell of it, then the button “Give … all the weight” below the map.";
 const SLICE_MS = 12;
 const isSameHead = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
@@ -244,6 +247,8 @@ export class LargeMap {
     byId("move").addEventListener("click", () => laboratory.pinned && laboratory.moveRow(...laboratory.pinned));
     byId("restore").addEventListener("click", () => laboratory.pinned && laboratory.restoreRow(laboratory.pinned[0]));
     byId("values").addEventListener("toggle", () => this.showTable());
+    canvas.parentElement.addEventListener("scroll", () => this.draw());
+    if (isTouched()) byId("map-keys").textContent = MOVING_BY_TOUCH;
     new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
   }
 
@@ -291,7 +296,8 @@ export class LargeMap {
     const marks = { ...drawing.marks, pinned };
     const panel = canvas.closest(".panel");
     const top = panel.parentElement.getBoundingClientRect().top + window.scrollY; // the panel may be stuck
-    const room = { width: canvas.parentElement.clientWidth, height: roomBelow(canvas, panel, top) };
+    const { clientWidth: width, scrollLeft: scrolled } = canvas.parentElement;
+    const room = { width, scrolled, height: roomBelow(canvas, panel, top) };
     this.layout = drawMap(canvas, { ...drawing, marks }, table, room);
     const [least, most] = drawScale(byId("bar"), drawing, table);
     byId("least").textContent = least;
@@ -299,7 +305,9 @@ export class LargeMap {
     canvas.setAttribute("aria-label", `${this.title}: ${axesInWords(drawing)}`);
     const text = pinned
       ? reading(drawing, pinned)
-      : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";
+      : isTouched()
+        ? "Tap a cell to read its weight and to pin it."
+        : "Point at a cell to read its weight. Click it, or use the arrow keys, to pin it.";
     if (byId("reading").textContent !== text) byId("reading").textContent = text;
     this.showTools(drawing);
   }

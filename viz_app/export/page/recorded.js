@@ -7,6 +7,7 @@ import {
   drawMap,
   drawScale,
   drawSmallMap,
+  isTouched,
   reading,
   roomBelow,
 } from "./drawing.js";
@@ -112,6 +113,7 @@ export class RecordedScene {
       this.draw();
     });
     window.addEventListener("resize", () => this.draw());
+    map.parentElement.addEventListener("scroll", () => this.draw());
   }
 
   cellAt(event) {
@@ -167,7 +169,8 @@ export class RecordedScene {
     const hasNumbers = this.part("numbers").checked;
     const section = canvas.closest(".scene");
     const above = Math.min(section.getBoundingClientRect().top + window.scrollY, HEADER);
-    const room = { hasNumbers, width: canvas.parentElement.clientWidth, height: roomBelow(canvas, section, above) };
+    const { clientWidth: width, scrollLeft: scrolled } = canvas.parentElement;
+    const room = { hasNumbers, width, scrolled: onPaper ? 0 : scrolled, height: roomBelow(canvas, section, above) };
     if (onPaper) {
       const height = parseFloat(getComputedStyle(canvas).getPropertyValue("--most")) * (PAPER.width / 700);
       Object.assign(room, PAPER, { height });
@@ -200,7 +203,7 @@ export class RecordedScene {
     }
     const hidden = this.found.hidden[chosen.layer][chosen.head];
     const share = `${(100 * hidden).toFixed(1)}% of the attention lies on hidden tokens; rows are scaled up for it.`;
-    const how = "Point at a cell to read it, click to pin it.";
+    const how = isTouched() ? "Tap a cell to read and pin it." : "Point at a cell to read it, click to pin it.";
     this.part("reading").textContent = `${how}${hidden > 0 ? ` ${share}` : ""}`;
   }
 
