@@ -267,6 +267,23 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
 
 
 @pytest.mark.heavy
+def test_learns_list_is_as_high_as_its_buttons_after_a_presentation(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.pages.open_chapter("weight")
+    assert window.pages.learn is not None
+    lessons, area = window.pages.learn.list.lesson_buttons, window.pages.learn.list._area
+    window.present("chapter weight")
+    window.showNormal()
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
+    qtbot.wait(50)
+    window.presentation.end()
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
+    assert lessons
+    assert all(not button.visibleRegion().isEmpty() for button in lessons)
+
+
+@pytest.mark.heavy
 def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:

@@ -636,4 +636,4 @@ class HeadGridArea(VerticalScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""
-        return QSize(280, 200)
+        return QSize(scaled(280), scaled(200))

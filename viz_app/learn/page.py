@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QPushButton, QStackedWidget, QWidget
 
@@ -285,6 +285,7 @@ class ChapterList(QFrame):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(0)
         self._area = VerticalScrollArea(self._content)
+        self._content.installEventFilter(self)
         menu = (self.language_menu, 0, Qt.AlignmentFlag.AlignHCenter)
         column_of((self._area, 1000), (self.diagram, 1), menu, spacing=0, margins=(6, 8, 6, 8), within=self)
         self.show_chapters(chapters, language)
@@ -317,10 +318,11 @@ class ChapterList(QFrame):
             self.lesson_buttons.append(button)
         self._name_buttons()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """The drawing of the model gets the height that the buttons leave."""
-        super().resizeEvent(event)
-        self._area.setMaximumHeight(self._content.sizeHint().height())
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The drawing of the model gets the height that the buttons leave, also after their number or size changed."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._area.setMaximumHeight(self._content.sizeHint().height())
+        return super().eventFilter(watched, event)
 
     def set_narrow(self, is_narrow: bool) -> None:
         """Shows only numbers, or titles too."""
@@ -348,4 +350,3 @@ class ChapterList(QFrame):
             button.setText(short if self._is_narrow else title)
             button.setToolTip(f"Lesson: {title}")
         self._lessons_heading.setVisible(bool(self.lesson_buttons) and not self._is_narrow)
-        self._area.setMaximumHeight(self._content.sizeHint().height())

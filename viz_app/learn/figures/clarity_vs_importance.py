@@ -19,7 +19,7 @@ from augenmerk.viz_app.widgets.layouts import add_parts
 from augenmerk.viz_app.widgets.line_chart import LineChart
 from augenmerk.viz_app.worker.jobs import Job
 
-X_TITLE = "clarity (0: points at nothing clearly, 1: points clearly)"
+X_TITLE = "clarity (0: points at nothing, 1: points clearly)"
 Y_TITLE = "lost without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
 LEAST_COST = 0.1
@@ -139,16 +139,20 @@ class HeadPlot(LineChart):
             is_marked = point.head == self._head or point is self._under
             painter.setPen(QPen(theme.color("text"), 2) if is_marked else Qt.PenStyle.NoPen)
             painter.drawEllipse(self.place_of(point), scaled(RADIUS), scaled(RADIUS))
+        advance, gap = painter.fontMetrics().horizontalAdvance, scaled(28)
+        names = KIND_TITLES
+        if sum(advance(name) + gap for name in names.values()) > self.width():
+            names = {kind: kind.capitalize() for kind in MAP_KINDS}
         right = self.area.right()
         for kind in reversed(MAP_KINDS):
-            name = KIND_TITLES[kind]
-            right -= painter.fontMetrics().horizontalAdvance(name)
+            name = names[kind]
+            right -= advance(name)
             painter.setPen(theme.color("text"))
             painter.drawText(QPointF(right, scaled(14)), name)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color(COLORS[kind]))
             painter.drawEllipse(QPointF(right - scaled(9), scaled(10)), scaled(4), scaled(4))
-            right -= scaled(28)
+            right -= gap
 
     def _range(self, axis: str) -> tuple[float, float]:
         if axis == "x":

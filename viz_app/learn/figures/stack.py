@@ -295,7 +295,8 @@ class StackPicture:
         is_high = place.height() > 3 * theme.pixel_size("body")
         painter.setFont(theme.font("small" if self.kind == "small" else "large" if is_high else "body", bold=is_chosen))
         metrics, name = painter.fontMetrics(), box.text.partition(" · ")[0]
-        forms = (box.text, name, name.split()[0]) if self.kind != "small" else (name, name.split()[0])
+        shorter = name, name.split()[-1], name.split()[0]
+        forms = (box.text, *shorter) if self.kind != "small" else shorter
         text = next((each for each in forms if metrics.horizontalAdvance(each) <= place.width() - 6), "")
         if metrics.ascent() <= place.height():
             painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), text)
