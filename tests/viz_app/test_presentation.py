@@ -16,6 +16,7 @@ from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
+from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale_for
 from augenmerk.viz_app.state import map_text
@@ -198,10 +199,10 @@ def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: Qt
     assert layout is not None
     assert layout.hidden.isNull()
     assert layout.column_step == 1
-    assert layout.window.height() > min(0.6 * size[1], 0.38 * size[0])
+    assert layout.window.height() > min(0.6 * size[1], 0.36 * size[0])
     for words in (shown.scene, shown.source, shown.target, shown.value, shown.caption):
         assert words.fontInfo().pixelSize() >= size[1] / LINES_PER_SCREEN
-    assert layout.font.pixelSize() >= size[1] // LINES_PER_SCREEN  # in whole pixels
+    assert layout.font.pixelSize() >= size[1] / LINES_PER_SCREEN
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert current_theme().scale == 1.0
 
@@ -229,10 +230,20 @@ def test_a_presentation_is_made_larger_and_smaller_by_keys_until_it_ends(make_wi
 
 @pytest.mark.heavy
 def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window()
+    window = make_window(sentence=sentence_of(20))
     window.present("chapter weight")
-    shown = window.presentation
-    qtbot.waitUntil(lambda: current_theme().scale == scale_for(shown.size().toTuple()), timeout=3000)
+    window.showNormal()
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
+    learn = window.pages.learn
+    assert learn is not None
+    qtbot.waitUntil(lambda: learn.view is not None and learn.view.large_map is not None and bool(learn.state.result))
+    assert learn.view is not None
+    shown = learn.view.large_map
+    assert isinstance(shown, Heatmap)
+    qtbot.waitUntil(lambda: shown.layout_now is not None and shown.layout_now.row_step == 1)
+    assert shown.layout_now is not None
+    assert shown.layout_now.font.pixelSize() >= 800 / LINES_PER_SCREEN
     window.presentation.end()
 
 

@@ -302,15 +302,19 @@ def lay_out(
 def label_fonts(theme: Theme) -> list[QFont]:
     """Fonts of labels, the largest first."""
     fonts = []
-    for pixels in range(theme.base_px, theme.scaled(MIN_LABEL_PX) - 1, -1):
+    for pixels in range(theme.base_px, _smallest_label(theme) - 1, -1):
         fonts.append(QFont(theme.font("body")))
         fonts[-1].setPixelSize(pixels)
     return fonts
 
 
+def _smallest_label(theme: Theme) -> int:
+    return theme.base_px if theme.is_presented else theme.scaled(MIN_LABEL_PX)
+
+
 def row_height(font: QFont) -> float:
     """The least height of rows that all have labels in this font."""
-    is_smallest = font.pixelSize() <= current_theme().scaled(MIN_LABEL_PX)
+    is_smallest = font.pixelSize() <= _smallest_label(current_theme())
     return QFontMetrics(font).height() * (TIGHT_LINE_SHARE if is_smallest else LINE_SHARE)
 
 
