@@ -39,6 +39,7 @@ from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.presentation import PRESENTATION_COMMANDS, Presentable, Presentation, caption, keys_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.glossary import Entry, glossary
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
@@ -64,7 +65,7 @@ from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
 from augenmerk.viz_app.views.word_parts import BAR_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_about, show_failure
-from augenmerk.viz_app.widgets.explain import Entry, TermExplainer, glossary
+from augenmerk.viz_app.widgets.explain import TermExplainer
 from augenmerk.viz_app.widgets.layouts import PageStack, WindowScrollArea, column_of
 from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 

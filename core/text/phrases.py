@@ -31,7 +31,7 @@ PHRASES: Mapping[str, str] = {
     # interventions that do not fit
     "no_word": "Source word {place} cannot be changed (“{edit}”), because {text} has {count} words. Choose one of "
     "them, counted from 1.",
-    "nothing_left": "With these words removed, too little of {text} is left to read. {expectation} Keep another word.",
+    "nothing_left": "With these words removed, too little of {text} is left to read. Keep more words.",
     "no_room": "With these replacements the source has {count} tokens, and the model has room for {room}. Take "
     "shorter ones.",
     "no_replacement": "Nothing in the replacement {text} of source word {place} can be read by this model. Enter "
@@ -47,9 +47,9 @@ PHRASES: Mapping[str, str] = {
     "only_greedy": "This page only computes greedy translations.",
     "not_finite": "The model computes numbers that are infinite or undefined (NaN). Its weights, or changes to its "
     "heads, are too large. Use another copy of the model, or reset the changes.",
-    "unread_link": "This page cannot make the change {fields} of the link. The rest of it is shown.",
+    "unread_link": "The link names {fields}, which this page cannot read. The rest of it is shown.",
     "still_shown": "The previous sentence is still shown.",
-    "taken_back": "Refused, and taken back: {changes}.",
+    "taken_back": "Not applied: {changes}.",
     "last_change": "the last change",
     # changes that are dropped or moved with others; a name ending in _1 is about one change
     "dropped_sentence": "Dropped with the sentence that they belong to: {changes}. Undo restores them.",

@@ -227,7 +227,7 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
         elif isinstance(here, SourceWordReplaced):
             placed += [(place, each) for each in _replacements(here, codec)]
     if len(placed) < fewest_words(codec):
-        raise ExperimentError(phrase("nothing_left", text=repr(_shorten(source.text)), expectation=expectation(codec)))
+        raise ExperimentError(phrase("nothing_left", text=repr(_shorten(source.text))))
     before = _notes_on_unknown(source.encoded)
     after = _notes_on_unknown([word for _, word in placed if word.text != UNKNOWN])
     notes = [*after, *(note for note in source.notes if note not in before)]

@@ -518,7 +518,7 @@ def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_show
     with qtbot.waitSignal(window.failed):
         window.state.submit(intervene(refused))
     note = window.translate_page.sentence.note
-    assert f"Refused, and taken back: {reason}." in note.text()
+    assert f"Not applied: {reason}." in note.text()
     assert note.isVisible()
     _check(window, translator.compare(Experiment(SENTENCE, Greedy(), (OFF,))))
     qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)

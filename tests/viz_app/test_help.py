@@ -34,6 +34,7 @@ from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.main_window import LEARN, PAGE_COMMANDS, TRAIN, MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle
+from augenmerk.viz_app.state.glossary import GlossaryError, glossary, parse_glossary
 from augenmerk.viz_app.state.map_view import Pair, Pointer
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SCENE_COMMANDS, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO
@@ -46,15 +47,12 @@ from augenmerk.viz_app.widgets.commands import (
     shown_keys,
 )
 from augenmerk.viz_app.widgets.explain import (
-    GlossaryError,
     as_html,
     at_scale,
     entries_in,
     entries_of,
     explanation_of,
-    glossary,
     own_text,
-    parse_glossary,
 )
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once

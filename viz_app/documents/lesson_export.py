@@ -124,7 +124,10 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
     if not is_share:
         state.settings.scale = "own"  # there is no other map on paper
     colors = map_text.meaning_of_colors(state.maps.shown_measure(kind), is_signed=is_difference)
-    title, caption = " · ".join(map_text.titles(state)), f". {map_text.meaning_of_query(state)} {colors}"
+    drawing = large_map(state)
+    marks = map_text.marks_note(drawing.marks) if drawing is not None else ""
+    title = " · ".join(map_text.titles(state))
+    caption = f". {' '.join(filter(None, (map_text.meaning_of_query(state), colors, marks)))}"
     is_ringed = pointer is not None and pointer.target == "head"
     changes = "; ".join(changes_in_words(computed.result.experiment, computed.result.original))
     notes = (f"Changed: {changes}" if changes else "", *_notes(scene, state, model, views))
@@ -135,7 +138,7 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
         scene.question,
         _answer(scene, computed),
         (translation_line(state), *(Ringed(each) for each in notes if each)),
-        large_map(state),
+        drawing,
         Ringed("", title, caption) if is_ringed else Ringed(title + caption),
         is_share,
         measure.name,

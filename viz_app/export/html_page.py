@@ -42,7 +42,7 @@ from augenmerk.viz_app.export.worksheet import HALF_PAGE_PX, NUM_LINES, SheetSce
 from augenmerk.viz_app.heatmap.drawing import Drawing
 from augenmerk.viz_app.state.languages import NEUTRAL
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
-from augenmerk.viz_app.state.map_text import meaning_of_colors, network_note, row_meaning
+from augenmerk.viz_app.state.map_text import MARK_MEANINGS, marks_note, meaning_of_colors, network_note, row_meaning
 from augenmerk.viz_app.state.map_view import Band, MapView, Place, Pointed, bands_at, scaling_text
 from augenmerk.viz_app.state.marks import marks_of_experiment
 from augenmerk.viz_app.state.sentence_text import visible
@@ -152,7 +152,9 @@ def _without_scripts(content: PageContent) -> str:
     pointed = content.pointed if content.pointed is not None and content.pointed.row is not None else None
     is_share = MEASURES[content.measure].rows_sum_to_one and not is_signed
     title = " · ".join(filter(None, (shown.title, scaling_text(marks.factor))))
-    caption = f". {content.row_meaning(shown.kind, mode)} {meaning_of_colors(content.measure, is_signed=is_signed)}"
+    marks = replace(marks, changed=frozenset(bands_at(*new)), pinned=pinned, pointed=pointed)
+    colors = meaning_of_colors(content.measure, is_signed=is_signed)
+    caption = f". {' '.join(filter(None, (content.row_meaning(shown.kind, mode), colors, marks_note(marks))))}"
     drawing = Drawing(
         values,
         view.row_labels,
@@ -162,7 +164,7 @@ def _without_scripts(content: PageContent) -> str:
         view.labelled.queries.meaning,
         view.labelled.keys.meaning,
         shown.title,
-        marks=replace(marks, changed=frozenset(bands_at(*new)), pinned=pinned, pointed=pointed),
+        marks=marks,
     )
     changes = "; ".join(changes_in_words(translation.experiment, translation))
     notes = (f"Changed: {changes}" if changes else "", *content.notes)
@@ -202,6 +204,7 @@ def _data(content: PageContent) -> dict[str, Any]:
         "changes": changes_in_words(content.translation.experiment, content.translation),
         "line": content.line or Ringed(content.translation.text),
         "notes": content.notes,
+        "markMeanings": MARK_MEANINGS,
         "steps": _steps(content.translation),
     }
 

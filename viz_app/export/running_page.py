@@ -19,6 +19,7 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadG
 from augenmerk.core.page.packing import PackedModel, engine_script, pack_model
 from augenmerk.core.page.scripts import joined_script
 from augenmerk.core.plain_text import one_line
+from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.core.text.languages import two_letter_code
 from augenmerk.core.text.phrases import PHRASES
@@ -29,6 +30,7 @@ from augenmerk.core.translation.result import Coverage
 from augenmerk.viz_app.export.page_lesson import PageLesson, lesson_style
 from augenmerk.viz_app.export.page_parts import PARTS, cell_colors, json_in_page, page_script, palette_style, part
 from augenmerk.viz_app.state.examples import Example, copy_examples
+from augenmerk.viz_app.state.glossary import glossary
 from augenmerk.viz_app.state.head_roles import role_over_sample
 from augenmerk.viz_app.state.languages import language_names
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
@@ -37,6 +39,7 @@ from augenmerk.viz_app.state.map_text import (
     HATCHED,
     KIND_DIRECTIONS,
     KIND_NAMES,
+    MARK_MEANINGS,
     MERGING_TIP,
     NO_DIFFERENCE,
     OFF_NOTE,
@@ -64,6 +67,8 @@ MODULES = (
     "running.js",
 )
 """Those of the page's script, in the order in which they need each other."""
+TERMS = ("query", "key", "softmax", "log-probability", "token", "<sos>", "<eos>")
+"""Those of the glossary that a page explains."""
 DEFAULT_TEXT = "Zwei Hunde spielen im Schnee."
 OTHER_TEXT = "Expect mistakes in other text."
 
@@ -121,6 +126,9 @@ def running_page_html(
         "MEANING": MEASURES["weight"].meaning,
         "BEWARE": BEWARE,
         "OFF": OFF_NOTE,
+        "MARKS": html.escape("; ".join(MARK_MEANINGS.values())),
+        "UNSURE": percent(LOW_PROBABILITY),
+        "GLOSSARY": _glossary(),
         "MERGING": html.escape(MERGING_TIP),
         "LESSON": lesson.html() if lesson is not None else "",
         "DATA": json_in_page(_data(checkpoint, text, examples, roles)),
@@ -129,6 +137,11 @@ def running_page_html(
         **{key.upper(): value for key, value in packed.texts.items()},
     }
     return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("running.html"))
+
+
+def _glossary() -> str:
+    entries = (each for each in glossary() if each.title in TERMS)
+    return "".join(f"<dt>{html.escape(each.title)}</dt><dd>{html.escape(each.text)}</dd>" for each in entries)
 
 
 def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles: SampleRoles | None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_source import hides_nothing
-from augenmerk.viz_app.state.map_view import NO_MARKS, SHORTENED, Band, MapView, Pair, scaling_text
+from augenmerk.viz_app.state.map_view import NO_MARKS, SHORTENED, Band, MapView, Marks, Pair, scaling_text
 from augenmerk.viz_app.state.map_view_settings import Picture, ShownMaps
 from augenmerk.viz_app.state.marks import marks_of_large_map, query_sum
 from augenmerk.viz_app.state.sentence_text import elided
@@ -136,6 +136,30 @@ MERGING_TIP = "Words instead of pieces: columns are summed, rows averaged"
 def meaning_of_colors(measure: Measure, *, is_signed: bool) -> str:
     """The name of the values that colours stand for; `is_signed`: they are differences."""
     return f"Colours: {SHOWN_NAMES['difference'] if is_signed else MEASURES[measure].name}."
+
+
+MARK_MEANINGS = {
+    "pinned": "frame: pinned cell",
+    "changed": "bar before a row or above a column: token that the original lacks",
+    "set": "bar after a row: set by hand",
+    "forced": "dot after a row: forced token",
+    "off": "line through the map: head switched off",
+    "scaled": "× below the map: factor of the head’s output",
+}
+
+
+def marks_note(marks: Marks) -> str:
+    """The meaning of the marks that are on a map; empty if there are none."""
+    found = {
+        "pinned": marks.pinned is not None,
+        "changed": bool(marks.changed),
+        "set": bool(marks.set),
+        "forced": bool(marks.forced),
+        "off": marks.is_off,
+        "scaled": bool(marks.scaling),
+    }
+    named = "; ".join(MARK_MEANINGS[name] for name, is_there in found.items() if is_there)
+    return f"Marks: {named}." if named else ""
 
 
 def difference_note(state: ExperimentState) -> str:

@@ -1,16 +1,7 @@
-"""Explains the terms of the interface: in tool tips, and by “What is this?” (F1).
-
-The explanations are read from `resources/learn/LANGUAGE/glossary.md`. An entry in that file:
-
-    ## query, queries
-    The position that looks.
-    formula: q·k
-    learn: weight
-"""
+"""Explains the terms of the interface, as in `state/glossary.py`: in tool tips, and by “What is this?” (F1)."""
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 
@@ -18,69 +9,13 @@ from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QCursor, QHelpEvent, Qt, QWhatsThisClickedEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QGroupBox, QLabel, QToolTip, QWhatsThis, QWidget
 
-from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.resources import resource_path
+from augenmerk.viz_app.state.glossary import Entry, glossary
 from augenmerk.viz_app.theme import current_theme
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
 CHAPTER = "chapter:"
 _KEYBOARD_KEY = re.compile(r"\bkeys?:? [A-Z]\w*")
 """A key of the keyboard, "key O": none of attention."""
-
-
-class GlossaryError(AugenmerkError):
-    """The glossary is not in the form described above."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One term.
-
-    Attributes:
-        terms: the term, then its other forms.
-        text: its meaning.
-        formula: one line; empty if none helps.
-        chapter: of the Learn page, by its name; empty if none shows it.
-    """
-
-    terms: tuple[str, ...]
-    text: str
-    formula: str = ""
-    chapter: str = ""
-
-    @property
-    def title(self) -> str:
-        """The term itself."""
-        return self.terms[0]
-
-
-def parse_glossary(text: str) -> tuple[Entry, ...]:
-    """The entries of a glossary. Raises `GlossaryError`."""
-    entries = []
-    for block in re.split(r"^## ", text, flags=re.M)[1:]:
-        heading, _, body = block.partition("\n")
-        terms = tuple(term.strip() for term in heading.split(",") if term.strip())
-        fields = {"formula": "", "learn": ""}
-        sentences = []
-        for line in filter(None, (line.strip() for line in body.splitlines())):
-            name, colon, value = line.partition(": ")
-            if colon and name in fields:
-                fields[name] = value
-            else:
-                sentences.append(line)
-        if not terms or not sentences:
-            raise GlossaryError(f"The entry {heading!r} is incomplete. Write a term and its meaning.")
-        entries.append(Entry(terms, " ".join(sentences), fields["formula"], fields["learn"]))
-    return tuple(entries)
-
-
-@cache
-def glossary() -> tuple[Entry, ...]:
-    """The entries that ship; none if the file is missing."""
-    try:
-        return parse_glossary(resource_path("learn/en/glossary.md").read_text(encoding="utf-8"))
-    except OSError:
-        return ()
 
 
 def entries_in(text: str) -> list[Entry]:

@@ -284,7 +284,7 @@ def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> Non
     found = edited(copy_translator, "1 5 3 7", SourceWordRemoved(2), SourceWordReplaced(1, "9 8"))
     assert found.labels == ("1", "9", "8", "7")
     assert found.places == (0, 1, 1, 3)
-    with pytest.raises(ExperimentError, match=r"too little of '1 5' is left to read\. Enter at least two numbers"):
+    with pytest.raises(ExperimentError, match=r"too little of '1 5' is left to read\. Keep more words"):
         edited(copy_translator, "1 5", SourceWordRemoved(0))
     for text in ("x", "<unk>", "99"):
         with pytest.raises(ExperimentError, match=f"Nothing in the replacement '{text}' of source word 2 can be read"):
@@ -309,7 +309,7 @@ def test_a_word_that_did_not_fit_cannot_be_edited(translator: Translator) -> Non
 def test_something_has_to_be_left(translator: Translator) -> None:
     text = "Ein Hund"
     assert len(edited(translator, text, SourceWordRemoved(1)).words) == 1
-    with pytest.raises(ExperimentError, match=r"too little of 'Ein Hund' is left to read\. Enter a German sentence"):
+    with pytest.raises(ExperimentError, match=r"too little of 'Ein Hund' is left to read\. Keep more words"):
         edited(translator, text, SourceWordRemoved(0), SourceWordRemoved(1))
 
 

@@ -23,6 +23,8 @@ from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, color_table
 from augenmerk.viz_app.palette import DARK, LIGHT
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, spread
+from augenmerk.viz_app.state.map_text import MARK_MEANINGS, marks_note
+from augenmerk.viz_app.state.map_view import Band, Marks, Place
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
 
@@ -113,6 +115,7 @@ NAMES = (
     "ColorTable",
     "drawSmallMap",
     "markShapes",
+    "marksNote",
     "recordedDrawing",
     "RecordedScene",
     "scaleEnds",
@@ -153,12 +156,37 @@ def test_without_scripts_the_page_shows_the_chosen_map_with_marks_and_changes() 
     for text in (TRANSLATION.text, "Changed: cross 2·3 off", "A note.", "<blockquote"):
         assert html.escape(text, quote=False) in still or text in still, text
     assert f"{head.title} · off. Each row: where the model looks at the source while it predicts that target" in still
-    assert "Colours: weight α." in still
+    assert "Colours: weight α. Marks: frame: pinned cell; line through the map: head switched off." in still
     assert still.count('aria-label="Cross-attention · layer 2 · head 3"') == 1
     assert 'stroke-width="2"' in still, "the line through the map, and the frame of the pinned cell"
     values = changed.maps.cross[1, 2]
     assert len(re.findall(r'<rect [^>]*stroke="#d8dbe0"', still)) == values.size
     assert "Scripts are off here" in still
+
+
+MARKS = (
+    Marks(),
+    Marks(factor=0.0, pinned=Place(1, 2)),
+    Marks(factor=0.5, changed=frozenset({Band(0, is_row=True)})),
+    Marks(set=frozenset({Band(0, is_row=True)}), forced=frozenset({Band(1, is_row=True)})),
+)
+
+
+def test_marks_are_explained_as_in_the_app(qapp) -> None:
+    described = [
+        {
+            "factor": each.factor,
+            "pinned": each.pinned,
+            **{
+                name: [{"index": band.index, "isRow": True} for band in getattr(each, name)]
+                for name in ("changed", "set", "forced")
+            },
+        }
+        for each in MARKS
+    ]
+    tell = f"JSON.stringify({json.dumps(described)}.map((each) => marksNote(each, {json.dumps(MARK_MEANINGS)})))"
+    assert read_by_the_script(page_html(content()), tell) == [marks_note(each) for each in MARKS]
+    assert marks_note(MARKS[3]) == "Marks: bar after a row: set by hand; dot after a row: forced token."
 
 
 def test_without_scripts_differences_have_their_own_scale() -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import html
 import json
 import re
 import subprocess
@@ -18,9 +19,11 @@ from augenmerk.core.resources import bundled_model_path, resource_path
 from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
 from augenmerk.viz_app.documents.reading import SHIPPED_LESSONS
 from augenmerk.viz_app.export.page_parts import PARTS, page_script
-from augenmerk.viz_app.export.running_page import MODULES, running_page_html, save_running_page
+from augenmerk.viz_app.export.running_page import MODULES, TERMS, running_page_html, save_running_page
 from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.state.examples import gallery
+from augenmerk.viz_app.state.glossary import glossary
+from augenmerk.viz_app.state.map_text import MARK_MEANINGS
 from tests.core.translation.random_models import make_translator
 
 ATTENTION = resource_path(SHIPPED_LESSONS) / "1-attention.augenmerk"
@@ -57,6 +60,17 @@ def test_sentences_and_names_are_never_markup(checkpoint: Checkpoint, packed: Pa
     assert page.count("<script") == plain.count("<script")
     assert page.count("</script") == plain.count("</script")
     assert page.count("<!--") == 0
+
+
+def test_terms_and_marks_are_explained(checkpoint: Checkpoint, packed: PackedModel) -> None:
+    page = running_page_html(checkpoint, "mine", packed)
+    terms = {each.title: each.text for each in glossary() if each.title in TERMS}
+    assert list(terms) == [each.title for each in glossary() if each.title in terms]
+    assert len(terms) == len(TERMS)
+    for term, text in terms.items():
+        assert f"<dt>{html.escape(term)}</dt><dd>{html.escape(text)}</dd>" in page
+    for meaning in MARK_MEANINGS.values():
+        assert html.escape(meaning) in page
 
 
 def test_the_policy_allows_no_request(checkpoint: Checkpoint, packed: PackedModel) -> None:

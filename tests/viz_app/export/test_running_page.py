@@ -558,7 +558,7 @@ def test_a_browser_that_does_not_copy_shows_the_link(browser: Browser) -> None:
 @pytest.mark.parametrize(
     ("link", "message", "changes"),
     [
-        ("&off=cross:9:1,x&remove-word=1", "cannot make the change “off=cross:9:1,x” of the link", 1),
+        ("&off=cross:9:1,x&remove-word=1", "The link names “off=cross:9:1,x”, which this page cannot read", 1),
         ("&force-token=1=nonsense", "forced at step 1 is not in this model's vocabulary", 0),
         ("&remove-word=99", "Source word 99 cannot be changed", 0),
     ],

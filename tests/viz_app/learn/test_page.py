@@ -63,10 +63,10 @@ from augenmerk.viz_app.learn.values import UNKNOWN
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import set_output, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.glossary import glossary
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import PAGE_MARGIN, PANEL_MARGIN, Theme, current_theme
-from augenmerk.viz_app.widgets.explain import glossary
 from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea
 from augenmerk.viz_app.worker.inference import InferenceWorker
 

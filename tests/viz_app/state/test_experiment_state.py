@@ -322,7 +322,7 @@ def test_a_refused_change_is_taken_back_and_named_while_the_screen_stays(state: 
     state.refuse("There is no such token.")
     assert state.result is shown
     assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF,))
-    assert state.request.problem == "There is no such token.\nRefused, and taken back: step 3: unknown."
+    assert state.request.problem == "There is no such token.\nNot applied: step 3: unknown."
     assert not state.editor.can_redo
     state.submit(undo)
     assert state.experiment == Experiment("ein mann schläft .")
@@ -381,7 +381,7 @@ def test_where_nothing_is_shown_yet_a_refusal_leaves_the_plain_sentence(state: E
     state.submit(open_experiment(Experiment("ein mann", GivenTarget("x " * 900), (OFF,)), forgets_history=True))
     state.refuse("The given translation is too long.")
     assert asked.experiments[-1] == state.experiment == Experiment("ein mann")
-    assert "Refused, and taken back: cross 2·5 off, the given translation. The given translation" in state.notice
+    assert "Not applied: cross 2·5 off, the given translation. The given translation" in state.notice
     assert not state.editor.can_undo
     state.refuse("The sentence is too long.")
     assert len(asked.experiments) == 2, "there is nothing plainer to ask for"

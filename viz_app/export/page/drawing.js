@@ -117,6 +117,15 @@ export function reading(drawing, [row, column]) {
   return `${query} → ${drawing.columnsAre} “${drawing.columnLabels[column]}”: ${value}`;
 }
 
+/** The meaning of the marks that are on a map, as `marks_note`. @param {Marks} found @param {Object<string, string>} meanings */
+export function marksNote(found, meanings) {
+  const { pinned, changed, set, forced, factor } = Object.assign({}, NO_MARKS, found);
+  const there = { pinned, changed: changed.length, set: set.length, forced: forced.length };
+  Object.assign(there, { off: factor === 0, scaled: factor !== 0 && factor !== 1 });
+  const named = Object.keys(meanings).filter((name) => there[name]);
+  return named.length ? `Marks: ${named.map((name) => meanings[name]).join("; ")}.` : "";
+}
+
 /** The marks as shapes in pixels from the first cell: as `mark_shapes`. @returns {Shape[]} */
 export function markShapes(found, cellWidth, cellHeight, width, height, scale) {
   const marks = Object.assign({}, NO_MARKS, found);

@@ -248,7 +248,6 @@ export class LargeMap {
     byId("restore").addEventListener("click", () => laboratory.pinned && laboratory.restoreRow(laboratory.pinned[0]));
     byId("values").addEventListener("toggle", () => this.showTable());
     canvas.parentElement.addEventListener("scroll", () => this.draw());
-    if (isTouched()) byId("map-keys").textContent = MOVING_BY_TOUCH;
     new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
   }
 
@@ -269,6 +268,7 @@ export class LargeMap {
     byId("mode").value = laboratory.mode;
     byId("mode").disabled = head.kind === "encoder";
     byId("off-note").hidden = this.drawing.marks.factor !== 0;
+    if (isTouched()) byId("map-keys").textContent = MOVING_BY_TOUCH;
     this.showChoices(this.drawing, result);
     this.draw();
     this.showTable();

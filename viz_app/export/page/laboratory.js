@@ -139,7 +139,7 @@ export class Laboratory extends EventTarget {
     this.dispatchEvent(new Event(event));
   }
 
-  /** A pinned cell that the new maps lack is let go. @param {Result} found */
+  /** A pinned cell that the new maps lack is released. @param {Result} found */
   keepCell(found) {
     const [, , rows, columns] = found.changed.attention[this.head.kind].shape;
     if (this.pinned && (this.pinned[0] >= rows || this.pinned[1] >= columns)) this.pinned = null;

@@ -8,6 +8,7 @@ import {
   drawScale,
   drawSmallMap,
   isTouched,
+  marksNote,
   reading,
   roomBelow,
 } from "./drawing.js";
@@ -187,7 +188,7 @@ export class RecordedScene {
     const at = this.pinned || this.at;
     const title = this.titleOf(chosen.kind, chosen.layer, chosen.head);
     const isPointed = data.pointed && data.pointed[1] === null && this.isShown(chosen.kind, chosen.layer, chosen.head);
-    this.part("rows").textContent = this.found.meaning;
+    this.part("rows").textContent = `${this.found.meaning} ${marksNote(drawing.marks, data.markMeanings)}`;
     this.part("colors").textContent = this.found.colors;
     write(this.part("title"), isPointed ? ["", title] : [title]);
     this.part("map").setAttribute("aria-label", `${title}: ${axesInWords(drawing)}`);
