@@ -109,9 +109,10 @@ def _labels(
     for place, color in enumerate(marked_labels(drawing.marks, len(columns), is_row=False)):
         x, y = round(cells.left + (place + 0.6) * cell[0]), cells.top - LABEL_GAP
         yield _text(x, y, columns[place], f' transform="rotate(-50 {x} {y:g})"', colors[color])
+    size = min(TEXT_PX, cell[1])  # labels of low rows would overlap
     for place, color in enumerate(marked_labels(drawing.marks, len(rows), is_row=True)):
-        y = round(cells.top + (place + 0.5) * cell[1] + 0.35 * TEXT_PX)
-        yield _text(cells.left - LABEL_GAP, y, rows[place], ' text-anchor="end"', colors[color])
+        y = round(cells.top + (place + 0.5) * cell[1] + 0.35 * size)
+        yield _text(cells.left - LABEL_GAP, y, rows[place], f' text-anchor="end" font-size="{size}"', colors[color])
     if drawing.row_axis:
         yield _text(cells.left - LABEL_GAP, cells.top - LABEL_GAP, f"{drawing.row_axis} ↓", ' text-anchor="end"', SOFT)
     if drawing.column_axis:

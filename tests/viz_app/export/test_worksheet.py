@@ -1,5 +1,6 @@
 """A lesson on paper has its sentences, experiments, maps and questions; only the solutions have answers."""
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -266,3 +267,13 @@ def test_the_ends_of_a_scale_and_the_names_of_axes_have_room_on_a_map() -> None:
         places["&lt;sos&gt;"][1] - 5 * letter * math.sin(math.radians(50)) - high * math.cos(math.radians(50))
     )
     assert places["column →"][1] <= top_of_label
+
+
+def test_labels_of_many_rows_do_not_overlap() -> None:
+    rows = [f"row{place}" for place in range(30)]
+    for count, size in ((5, 11), (30, 9)):
+        drawing = Drawing(np.zeros((count, 4), dtype=np.float32), rows[:count], ["a", "b", "c", "d"])
+        found = re.findall(r'<text [^>]*y="(\d+)"[^>]*font-size="(\d+)">row', map_svg(drawing))
+        places = [int(y) for y, _ in found]
+        assert {int(each) for _, each in found} == {size}
+        assert min(after - before for before, after in itertools.pairwise(places)) >= size
