@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from textwrap import shorten
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QShortcut
+from PySide6.QtGui import QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -20,14 +20,15 @@ from PySide6.QtWidgets import (
 
 from augenmerk.core.translation.experiment_file import MAX_TITLE_CHARACTERS, Scene
 from augenmerk.viz_app.documents.lesson import OpenLesson, SceneAnswer, as_line, as_title
-from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
+from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.commands import BoundCommand, add_shortcut
 from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, label, show_text
 from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
 
-MAX_LINES = 3
+MAX_LINES, MAX_LINES_IF_LOW, LOW_WINDOW = 3, 2, 740
+"""Lines of a text, also in a window below this height in pixels at 100%."""
 BUSY_DELAY_MS = 250
 CHANGED, AWAITED, COMPUTING = "changed", "translating…", "computing the answer…"
 NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."
@@ -172,6 +173,13 @@ class LessonBar(QFrame):
             shortcut.setEnabled(self.takes_arrows)
         for text, command in self._edit_commands.items():
             self.edit_buttons[text].setEnabled(command.is_offered)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a low window the texts leave the maps their room."""
+        super().resizeEvent(event)
+        most = MAX_LINES_IF_LOW if self.window().height() < scaled(LOW_WINDOW) else MAX_LINES
+        for part in (self.text, self.question, self.answer):
+            part.set_max_lines(most)
 
     def offer_editing(self, commands: Mapping[str, BoundCommand], *others: QWidget) -> None:
         """Fills the row of the edit mode with a button for each command, by its text, and other buttons."""

@@ -347,6 +347,9 @@ class MatrixPicture:
         painter.setFont(self.theme.font("body"))
         place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(16))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
+        widths = [painter.fontMetrics().horizontalAdvance(text) for text in texts]
+        if max(widths[0], widths[2]) + widths[1] / 2 > place.width() / 2 - 4:
+            texts = texts[0], "", texts[2]
         for side, text in zip(sides, texts, strict=True):
             painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
 

@@ -258,7 +258,11 @@ def _judge_second_choice(state: ExperimentState, question: Question, answer: tup
     assert step is not None
     choice = "same" if before.predicted_ids[step + 1 :] == after.predicted_ids[step + 1 :] else "other"
     change = after.log_probability - before.log_probability
-    return Verdict(choice, f"{_compared(change, 'The new', 'the old one')} It is “{after.text}”")
+    because = {
+        "same": "The words after it do not depend on this choice.",
+        "other": "Each token is chosen given all tokens before it, so one choice can change all that follow.",
+    }[choice]
+    return Verdict(choice, f"{_compared(change, 'The new', 'the old one')} It is “{after.text}” {because}")
 
 
 def _share(number: int, among: int) -> str:
@@ -285,7 +289,8 @@ def _judge_without_chosen(state: ExperimentState, question: Question, answer: tu
     if before.predicted_ids == after.predicted_ids:
         change = _compared(after.log_probability - before.log_probability)
         return Verdict("same", f"{change} What the other heads pass on is enough.")
-    return Verdict("other", f"Without {question.head.short_name}, the translation becomes “{after.text}”")
+    because = f"Without {question.head.short_name}, the translation becomes “{after.text}”"
+    return Verdict("other", f"{because} No other head makes up for it.")
 
 
 def _without_head(state: ExperimentState, question: Question) -> RunJob:
@@ -307,8 +312,11 @@ def _judge_without_networks(state: ExperimentState, question: Question, answer: 
     because = f"“{before.text}” becomes “{shown}”"
     if num_after > num_before:
         places = "1 place" if num_after == 1 else f"{num_after} places"
-        return Verdict("repeats", f"{because} In {places}, a token follows itself.")
-    return Verdict("other", because)
+        return Verdict("repeats", f"{because} In {places}, a token follows itself. {NETWORKS}")
+    return Verdict("other", f"{because} {NETWORKS}")
+
+
+NETWORKS = "Attention only mixes vectors of other positions; the networks compute something new from each."
 
 
 def _num_repeated(translation: Translation) -> int:
@@ -335,7 +343,8 @@ def _judge_decided(state: ExperimentState, question: Question, lens: "LogitLens"
     early = num_steps - late
     return Verdict(
         "last" if late > num_steps / 2 else "earlier",
-        f"{early} of {num_steps} tokens take the lead before the last of the {num_layers} layers and keep it.",
+        f"{early} of {num_steps} tokens take the lead before the last of the {num_layers} layers and keep it. "
+        f"{'What later layers add does not change them.' if early else 'Until then, other tokens lead.'}",
     )
 
 
@@ -347,7 +356,7 @@ def _judge_largest_part(state: ExperimentState, question: Question, answer: None
     return Verdict(
         max(parts, key=lambda name: parts[name]),
         f"Tables of tokens and positions and the output have {parts['tokens']:,} parameters, attention "
-        f"{parts['attention']:,}, feed-forward {parts['feed-forward']:,}.",
+        f"{parts['attention']:,}, feed-forward {parts['feed-forward']:,}. Each table has a vector for every token.",
     )
 
 

@@ -300,6 +300,7 @@ class FilmPanel(QFrame):
         self.play_button = QPushButton("▶  Play")
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setProperty("role", "film")
+        scales(self.slider.setMinimumHeight, 22)  # of the handle
         self.strip = FilmStrip(playback)
         self.moment = ElidingLabel("muted")
         self.text = MaxLinesLabel("sentence", MAX_LINES)

@@ -41,7 +41,7 @@ from augenmerk.viz_app.widgets.labels import ElidingLabel, label, show_text
 from augenmerk.viz_app.widgets.layouts import LinesScrollArea, column_of, labelled_row, row_of, set_visible, take_out
 
 BUSY_DELAY_MS = 250
-LONG_TEXT, LONG_TEXT_IF_LOW = 150, 90
+LONG_TEXT, LONG_TEXT_IF_LOW = 150, 80
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 740
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""

@@ -73,11 +73,17 @@ def test_every_row_has_its_label_below_a_scene_with_question_and_answer(
     make_window: MakeWindow, qtbot: QtBot, has_changes: bool
 ) -> None:
     window = make_window(sentence=sentence_of(20))
-    state, text = window.state, "The model reads the article twice: once for the noun, and once for the adjective. " * 2
+    state, text = window.state, "The model reads the article twice: once for the noun, and once for the adjective. " * 3
     if has_changes:
         state.submit(toggle(Head("cross", 0, 0), Head("decoder", 0, 1), Head("decoder", 2, 3), Head("encoder", 1, 4)))
         qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
-    scene = Scene("Articles", text.strip(), saved_experiment(state), "Where does this head look?", "At the noun.")
+    scene = Scene(
+        "Articles",
+        text.strip(),
+        saved_experiment(state),
+        "Where does this head look? " * 3 + "Where?",
+        "At the noun. " * 5 + "Yes.",
+    )
     window.lessons.lesson.add(scene)
     window.lessons.bar.step_scene(1)
     assert window.lessons.bar.answer.isVisible()

@@ -125,8 +125,8 @@ CHANGE = MatrixStyle(
     aimed_height=230,
     legend=lambda top: (f"first +{top:.2f}", "0", f"second +{top:.2f}"),
 )
-LOWEST_PRESENTED_MAP, LARGEST_PRESENTED_CELL = 90, 26
-"""Heights in pixels at 100%."""
+PRESENTED_HEIGHTS, LARGEST_PRESENTED_CELL = (90, 420), 26
+"""Of a presented map, and of its cells, in pixels at 100%."""
 
 
 class CompareMaps(QWidget):
@@ -166,8 +166,11 @@ class CompareMaps(QWidget):
         if change is not None:
             matrix = Matrix(change.values, change.queries.labels, change.keys.labels)
             self.change.show_matrices([matrix], maps.change_top)
-            largest = f"Largest difference: {change.largest:.2f}, where a whole row is 1."
-            self._change_name.setText("second − first" if self._is_presented else f"second − first. {largest}")
+            short, whole = (
+                f"{change.largest:.2f} at most",
+                f"Largest difference: {change.largest:.2f}, where a whole row is 1.",
+            )
+            self._change_name.setText(f"second − first, {short}" if self._is_presented else f"second − first. {whole}")
         for part in (self.change, self._change_name):
             part.setVisible(change is not None)
         self._title.setText(title)
@@ -420,11 +423,20 @@ class CompareTab(AnalysisTab):
         QTimer.singleShot(0, self, self._fit_maps)  # then the texts have their heights
 
     def _fit_maps(self) -> None:
-        room = self._area.viewport().size()
-        if self.is_presented and self.comparing.comparison is not None:
-            self.maps.set_heights(LOWEST_PRESENTED_MAP)
-            spare = room.height() - self._content.heightForWidth(room.width())
-            self.maps.set_heights(LOWEST_PRESENTED_MAP + max(0, int(spare / self.theme.scale)))
+        """Makes presented maps as high as there is room."""
+        if not self.is_presented or self.comparing.comparison is None:
+            return
+        room, (least, most) = self._area.viewport().size(), PRESENTED_HEIGHTS
+        while most - least > 4:
+            middle = (least + most) // 2
+            self.maps.set_heights(middle)
+            for part in (self.maps, self._content):  # or layouts would remember the heights before
+                if (layout := part.layout()) is not None:
+                    layout.invalidate()
+                    layout.activate()
+            fits = self._content.heightForWidth(room.width()) <= room.height()
+            least, most = (middle, most) if fits else (least, middle)
+        self.maps.set_heights(least)
 
     def _in_words(self, comparison: Comparison) -> str:
         first, second, colors = comparison.first.changed, self.comparing.second.translation, self.theme.palette
@@ -452,7 +464,7 @@ class CompareTab(AnalysisTab):
         outcome = (
             f"<p style='margin:4px 0 0 0'>{muted}Δ log-probability of the first translation there{tokens}:</span> "
             f"{number(change, signed=True)}</p>"
-            if change is not None
+            if change is not None and not self.is_presented
             else ""
         )
         return f"<table width='100%' cellspacing='0' cellpadding='2'>{table}</table>{outcome}"

@@ -43,7 +43,7 @@ class MapFigure(ChapterFigure):
         super().__init__(context, options, parent)
         self.grid = HeadGrid(self.state) if "grid" in options else None
         if self.grid is not None:
-            self.column.addWidget(HeadGridArea(self.grid), 1)
+            self.column.addWidget(HeadGridArea(self.grid), 2)
         self.map, self.value = Heatmap(self.state), label("accent", " ")
         self.map.set_presented(True)
         self.column.addWidget(self.map, 1)
