@@ -67,3 +67,18 @@ def test_the_loss_fell_from_fifth_to_fifth_of_the_run(name: str) -> None:
 
 def test_no_batch_of_the_token_counted_run_is_larger_than_was_asked_for() -> None:
     assert max(row["num_tokens"] for row in _read("annotated-2018")) <= 3000
+
+
+def test_the_losses_of_the_originals_code_are_those_of_ours() -> None:
+    """Of the same batches; means of 30 steps, as dropout differs."""
+    ours = {row["step"]: row["loss"] for row in _read("annotated-2022")}
+    with (DOCS / "annotated-2022.original.csv").open(encoding="utf-8", newline="") as file:
+        original = {int(row["step"]): float(row["loss"]) for row in csv.DictReader(file)}
+    assert len(original) >= 180
+    page = (DOCS / "annotated-runs.md").read_text(encoding="utf-8")
+    blocks = [range(first, first + 30) for first in range(1, 150, 30)]
+    means = [[sum(run[step] for step in block) / 30 for block in blocks] for run in (ours, original)]
+    for one, other in zip(*means, strict=True):
+        assert one == pytest.approx(other, abs=0.02)
+    for name, values in zip(("this code", "the original's code"), means, strict=True):
+        assert f"| mean loss, {name} | {' | '.join(f'{value:.3f}' for value in values)} | " in page
