@@ -657,6 +657,8 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         words = f"Original: {result.original.text or 'nothing'}"
         last = f"{short} · {words}"  # a long sentence is cut
         forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words, last]
+        if not change:  # other words were only forced: that the original is as probable as before says nothing
+            forms = [words] * 3
     if effect is not None and effect.increased:
         parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)
         increased = f"parts that increased for “{effect.word}”: {parts}"

@@ -182,6 +182,16 @@ def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: Experime
         assert panel.original_line.whole == f"Same words as without these changes · {measured}"
 
 
+def test_a_forced_word_is_not_said_to_leave_the_original_as_probable_as_before(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
+    state.submit(force(1, "frau"))
+    result = answer(state)
+    assert result.changed.text != result.original.text
+    state.accept(replace(result, original_log_probabilities=result.original.log_probabilities))
+    assert panel.original_line.whole == f"Original: {result.original.text}"
+
+
 def test_parts_that_increased_are_named_and_a_part_is_offered_where_the_words_stay(
     panel: SentencePanel, state: ExperimentState, qtbot: QtBot
 ) -> None:
