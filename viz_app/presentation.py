@@ -312,7 +312,9 @@ class Presentation(QWidget):
         """The words of a scene as rich text."""
         color = current_theme().palette.text
         plain = f'<span style="color: {color}">{escape(text, quote=False)}</span>' if text else ""
-        asked = f'<b style="color: {color}">{escape(question, quote=False)}</b>' if question else ""
+        question, mark, choices = question.partition("? ") if " · " in question else (question, "", "")
+        asked = f'<b style="color: {color}">{escape(question + mark.strip(), quote=False)}</b>' if question else ""
+        asked += f'<br><span style="color: {color}">{escape(choices, quote=False)}</span>' if choices else ""
         answered = f"<b>{escape(answer, quote=False)}</b>" if answer else ""
         return "<br>".join(filter(None, (escape(heading, quote=False), plain, asked, answered)))
 

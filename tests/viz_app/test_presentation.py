@@ -22,7 +22,7 @@ from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.theme import current_theme
+from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow, open_once
@@ -536,6 +536,16 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
     window.presentation.end()
     window.analysis.open_tab(CompareTab)
     assert [part for part in controls if not part.isVisible()] == []
+
+
+def test_the_choices_of_a_computed_question_stand_below_it(theme: Theme) -> None:
+    shown = Presentation._scene_text("1 of 2", "", "What happens? It rises · It falls", "")
+    question, choices = shown.split("<br>")[1:]
+    assert "<b" in question
+    assert "What happens?" in question
+    assert "<b" not in choices
+    assert "It rises · It falls" in choices
+    assert "Which? One" in Presentation._scene_text("1 of 2", "", "Which? One", "")
 
 
 @pytest.mark.heavy
