@@ -25,6 +25,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.commands import CommandPalette
+from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
 from tests.viz_app.synthetic import FakeTranslator
@@ -536,6 +537,23 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
     window.presentation.end()
     window.analysis.open_tab(CompareTab)
     assert [part for part in controls if not part.isVisible()] == []
+
+
+@pytest.mark.heavy
+def test_the_words_of_twenty_rows_are_all_in_sight_in_the_presented_source_tab(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(sentence=sentence_of(20))
+    window.present("source")
+    tab = window.analysis.tab
+    window.showNormal()
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
+    areas = [each for each in tab.findChildren(VerticalScrollArea) if each.isVisible()]
+    assert areas
+    qtbot.waitUntil(lambda: all(each.verticalScrollBar().maximum() == 0 for each in areas))
+    assert not tab.explanation.isVisible()
+    window.presentation.end()
 
 
 def test_the_choices_of_a_computed_question_stand_below_it(theme: Theme) -> None:

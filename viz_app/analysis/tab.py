@@ -75,8 +75,8 @@ class AnalysisTab(LivePanel):
 
     @property
     def is_low(self) -> bool:
-        """Whether the tab is too low to show the explanation, which is also the tool tip of its button."""
-        return self.height() < scaled(LOW_TAB)
+        """Whether the tab needs the room of the explanation, which is also the tool tip of its button."""
+        return self.is_presented or self.height() < scaled(LOW_TAB)
 
     def stop(self) -> bool:
         """Cancels the computation in `job_bar`; False if there is none."""

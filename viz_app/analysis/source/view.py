@@ -183,8 +183,9 @@ class SourceTab(AnalysisTab):
     def redraw(self) -> None:
         """Shows the words and the findings."""
         has_translation = self.state.translation is not None
-        for part in (self._body, self._hint):
-            part.setVisible(has_translation)
+        self._body.setVisible(has_translation)
+        self._hint.setVisible(has_translation and not self.is_presented)
+        self.explanation.setVisible(not self.is_presented)
         self._hint.setText(f"{HOW_TO_CHANGE} {TICKS}" if self.source.original is not None else HOW_TO_CHANGE)
         self._show_replacement()
         self._show_shares()
