@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import FloatArray, MapKind
 from augenmerk.viz_app.palette import LIGHT
 from augenmerk.viz_app.state import map_text
@@ -335,7 +336,7 @@ def cell_text(value: float, *, is_signed: bool) -> str:
     """A value in the few characters that a cell has room for; empty if it rounds to 0, or there is none."""
     if not abs(value) >= NEGLIGIBLE:
         return ""
-    text = f"{value:.2f}" if value < 0 or not is_signed else f"+{value:.2f}"
+    text = number(value, signed=is_signed)
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 

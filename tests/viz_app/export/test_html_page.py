@@ -149,6 +149,13 @@ def without_scripts(page: str) -> str:
     return "".join(re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL))
 
 
+def test_the_name_of_a_head_says_that_it_is_off(qapp) -> None:
+    head = Head("cross", 1, 2)
+    changed = replace(TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),)))
+    assert f"{head.title} · off" in read_by_the_script(page_html(content(translation=changed)), SAID)
+    assert head.title in read_by_the_script(page_html(content()), SAID)
+
+
 def test_without_scripts_the_page_shows_the_chosen_map_with_marks_and_changes() -> None:
     head = Head("cross", 1, 2)
     changed = replace(TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),)))

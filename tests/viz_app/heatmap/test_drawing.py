@@ -278,6 +278,7 @@ def test_pages_and_sheets_write_the_same_numbers(qapp, is_signed: bool) -> None:
     tell = f"JSON.stringify({json.dumps(values)}.map((value) => shortNumber(value, {signed})))"
     written = [cell_text(value, is_signed=is_signed) for value in values]
     assert read_by_the_script(page_html(content()), tell) == written
+    assert not any("-" in text for text in written), "a minus sign, not a hyphen"
     tell = f"JSON.stringify([0.4239, 1, 12.5].map((top) => scaleEnds(top, {signed})))"
     ends = [list(scale_ends(top, is_signed=is_signed)) for top in (0.4239, 1.0, 12.5)]
     assert read_by_the_script(page_html(content()), tell) == ends

@@ -100,7 +100,13 @@ export class ColorTable {
 
 /** A value in the few characters that a cell has room for, as `cell_text`. */
 export function shortNumber(value, isSigned) {
-  return (isSigned && value > 0 ? "+" : "") + value.toFixed(2).replace(/^(-?)0\./, "$1.");
+  return (
+    (isSigned && value > 0 ? "+" : "") +
+    value
+      .toFixed(2)
+      .replace("-", "−")
+      .replace(/^(−?)0\./, "$1.")
+  );
 }
 
 /** The meaning of rows and columns in words. @param {Drawing} drawing */

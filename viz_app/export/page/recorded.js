@@ -11,6 +11,7 @@ import {
   marksNote,
   reading,
   roomBelow,
+  scalingText,
 } from "./drawing.js";
 import { recordedDrawing, unpack } from "./maps.js";
 import { followTheme } from "./theme.js";
@@ -186,7 +187,9 @@ export class RecordedScene {
     const { chosen, data } = this;
     const { rowsAre } = drawing;
     const at = this.pinned || this.at;
-    const title = this.titleOf(chosen.kind, chosen.layer, chosen.head);
+    const scaling = scalingText(drawing.marks.factor === undefined ? 1 : drawing.marks.factor);
+    const head = this.titleOf(chosen.kind, chosen.layer, chosen.head);
+    const title = [head, scaling].filter(Boolean).join(" · ");
     const isPointed = data.pointed && data.pointed[1] === null && this.isShown(chosen.kind, chosen.layer, chosen.head);
     this.part("rows").textContent = `${this.found.meaning} ${marksNote(drawing.marks, data.markMeanings)}`;
     this.part("colors").textContent = this.found.colors;
