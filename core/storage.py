@@ -203,7 +203,8 @@ def _umask() -> int:
 def cannot_write(target: Path, error: OSError) -> StorageError:
     """The error to raise when the system refused to write `target`."""
     reason = error.strerror or str(error)
-    advice = "free some space or choose" if error.errno in _NO_SPACE else "choose"
+    may_lack_space = error.errno is None or error.errno in _NO_SPACE  # safetensors tells no number
+    advice = "free some space or choose" if may_lack_space else "choose"
     return StorageError(
         f"Cannot write {target}: {reason}. Nothing there was changed; {advice} another folder, and try again."
     )

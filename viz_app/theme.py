@@ -244,7 +244,7 @@ class Theme:
         QSlider[role="film"]::groove:horizontal {{ height: 4px; background: {colors.raised}; border-radius: 2px; }}
         QSlider[role="film"]::sub-page:horizontal {{ background: {colors.accent}; border-radius: 2px; }}
         QSlider[role="film"]::handle:horizontal {{ background: {colors.accent}; border: 2px solid {colors.panel};
-            width: 14px; height: 14px; margin: -7px 0; border-radius: 9px; }}
+            width: 14px; height: 14px; margin: -7px 0; border-radius: 8px; }}
         QSlider[role="film"]::handle:horizontal:focus {{ border-color: {colors.text}; }}
         QSlider[role="film"]::sub-page:horizontal:disabled, QSlider[role="film"]::handle:horizontal:disabled {{
             background: {colors.border}; }}

@@ -213,7 +213,7 @@ def test_a_refused_experiment_says_why_and_the_next_is_computed(make_window: Mak
     with qtbot.waitSignal(window.failed):
         page.state.submit(toggle(Head("cross", 7, 0)))
     assert "This model has no" in page.sentence.note.text()
-    assert "taken back: cross 8·1 off" in page.sentence.note.text()
+    assert "Not applied: cross 8·1 off." in page.sentence.note.text()
     assert page.sentence.sentence.text == "Ein mann."
     assert page.sentence.interventions.chips == []
     assert not page.heads.grid.state.experiment.heads_off

@@ -326,6 +326,8 @@ class CompareTab(AnalysisTab):
         self.texts.setMinimumHeight(1)  # that for its width counts, not that of the narrowest
         self._dropped = label("warm", wraps=True)
         self.maps = CompareMaps()
+        self._fit_timer = QTimer(self, singleShot=True, interval=0)
+        self._fit_timer.timeout.connect(self._fit_maps)
         self._hint = label("muted", wraps=True)
         self._waiting = self.add_wait_bar(CANCELLED, "Compare again")
         self._lay_out()
@@ -420,7 +422,7 @@ class CompareTab(AnalysisTab):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Presented maps are as high as there is room."""
         super().resizeEvent(event)
-        QTimer.singleShot(0, self, self._fit_maps)  # then the texts have their heights
+        self._fit_timer.start()  # then the texts have their heights
 
     def _fit_maps(self) -> None:
         """Makes presented maps as high as there is room."""
