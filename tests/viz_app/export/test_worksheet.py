@@ -196,7 +196,7 @@ def test_numbers_in_cells_are_shown_on_request_without_a_script_and_at_first_whe
     assert 'id="numbers" checked>' in text, "the reader can switch them off"
     assert 'id="numbers">' in sheet_html(TITLE, (signed,), "worksheet")
     assert text.count('<g class="numbers">') == 1
-    for part in (">+.25</text>", ">-.75</text>", ">−1.00</text>", ">+1.00</text>"):
+    for part in (">+.25</text>", ">−.75</text>", ">−1.00</text>", ">+1.00</text>"):
         assert part in text, part
 
 
