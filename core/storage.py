@@ -18,7 +18,7 @@ from pathlib import Path
 
 from augenmerk.core.errors import StorageError
 
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
 class NotARegularFileError(OSError):
@@ -200,11 +200,15 @@ def _umask() -> int:
     return mask
 
 
+def lacks_space(error: OSError) -> bool:
+    """Whether the disk is full, a quota used up, or the file larger than allowed."""
+    return error.errno in _NO_SPACE
+
+
 def cannot_write(target: Path, error: OSError) -> StorageError:
     """The error to raise when the system refused to write `target`."""
     reason = error.strerror or str(error)
-    may_lack_space = error.errno is None or error.errno in _NO_SPACE  # safetensors tells no number
-    advice = "free some space or choose" if may_lack_space else "choose"
+    advice = "free some space or choose" if lacks_space(error) else "choose"
     return StorageError(
         f"Cannot write {target}: {reason}. Nothing there was changed; {advice} another folder, and try again."
     )

@@ -8,6 +8,7 @@ import json
 import math
 import mmap
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -164,7 +165,13 @@ def write_tensor_file(
         try:
             save_file(dict(tensors), temporary, metadata={KEY: json.dumps(description, ensure_ascii=False)})
         except SafetensorError as error:
-            raise OSError(str(error)) from error  # a full disk, in the words of safetensors
+            raise _system_error(error) from error  # a full disk, for instance
+
+
+def _system_error(error: SafetensorError) -> OSError:
+    """The system's error that safetensors only reports in words: "… (os error 28)"."""
+    found = re.search(r"os error (\d+)", str(error)) if os.name == "posix" else None
+    return OSError(int(found[1]), os.strerror(int(found[1]))) if found else OSError(str(error))
 
 
 @contextmanager

@@ -312,6 +312,7 @@ class Presentation(QWidget):
         """The words of a scene as rich text."""
         color = current_theme().palette.text
         plain = f'<span style="color: {color}">{escape(text, quote=False)}</span>' if text else ""
+        # the choices of a computed question follow it on the same line
         question, mark, choices = question.partition("? ") if " · " in question else (question, "", "")
         asked = f'<b style="color: {color}">{escape(question + mark.strip(), quote=False)}</b>' if question else ""
         asked += f'<br><span style="color: {color}">{escape(choices, quote=False)}</span>' if choices else ""

@@ -20,12 +20,12 @@ from typing import Any, Literal, NoReturn, TextIO
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.memory import is_out_of_memory
 from augenmerk.core.plain_text import printable
+from augenmerk.core.storage import lacks_space
 
 USER_ERROR = 2
 INTERRUPTED = 130
 _OPTIONAL = {"PySide6": "PySide6-Essentials", "shiboken6": "PySide6-Essentials", "matplotlib": "matplotlib"}
 """Modules that servers may leave out (docs/servers.md), and the packages that hold them."""
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
 
 class OptionParser(argparse.ArgumentParser):
@@ -172,7 +172,7 @@ def _output_errors() -> Iterator[None]:
             raise _OutputError(
                 "standard output is closed, so the output is lost. Send it to a file: > FILE."
             ) from error
-        remedy = "Free some space, or send it elsewhere" if error.errno in _NO_SPACE else "Send it elsewhere"
+        remedy = "Free some space, or send it elsewhere" if lacks_space(error) else "Send it elsewhere"
         reason = error.strerror or error
         raise _OutputError(f"the output cannot be written: {reason}. {remedy}: > FILE.") from error
 

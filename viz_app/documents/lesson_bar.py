@@ -28,7 +28,7 @@ from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, label,
 from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
 
 MAX_LINES, MAX_LINES_IF_LOW, LOW_WINDOW = 3, 2, 740
-"""Lines of a text, also in a window below this height in pixels at 100%."""
+"""Lines of a text; fewer in a window below this height, in pixels at 100%."""
 BUSY_DELAY_MS = 250
 CHANGED, AWAITED, COMPUTING = "changed", "translating…", "computing the answer…"
 NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."
@@ -200,8 +200,8 @@ class LessonBar(QFrame):
 
     def _lay_out(self) -> None:
         asked = row_of((self.question, 1), self.reveal_button, spacing=6)
-        self._words = row_of((asked, 1), (self.answer, 1), spacing=6)
-        words = column_of(self.title, self.text, self._words, self.other_model, spacing=2)
+        answered = row_of((asked, 1), (self.answer, 1), spacing=6)
+        words = column_of(self.title, self.text, answered, self.other_model, spacing=2)
         middle = Qt.AlignmentFlag.AlignVCenter
         before = [(part, 0, middle) for part in (self.back_button, self.place, self.on_button)]
         of_changes = self.changes, self.update_button, self.revert_button

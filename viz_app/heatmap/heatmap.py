@@ -115,10 +115,8 @@ COLUMN_ANGLES = 55, 75  # of labels, in degrees; steeper over narrow columns
 BAR_WIDTH, BAR_GAP, BAR_LABEL, SIGN_WIDTH = 10, 16, 34, 10
 MIN_LABEL_PX = 12
 MANY_ROWS = 20  # beyond, labels may thin out
-LINE_SHARE, TIGHT_LINE_SHARE = (
-    0.84,
-    0.78,
-)  # of a font's height that labels need next to each other; of the smallest font
+LINE_SHARE = 0.84  # of a font's height that labels need next to each other
+TIGHT_LINE_SHARE = 0.78  # in the smallest font
 EDGE = 6
 STRIP_GAP, MIN_STRIP, MAX_STRIP = 7, 14.0, 24.0
 SCROLL_BAR = 10
@@ -301,20 +299,16 @@ def lay_out(
 
 def label_fonts(theme: Theme) -> list[QFont]:
     """Fonts of labels, the largest first."""
-    fonts = []
-    for pixels in range(theme.base_px, _smallest_label(theme) - 1, -1):
+    fonts, smallest = [], theme.base_px if theme.is_presented else theme.scaled(MIN_LABEL_PX)
+    for pixels in range(theme.base_px, smallest - 1, -1):
         fonts.append(QFont(theme.font("body")))
         fonts[-1].setPixelSize(pixels)
     return fonts
 
 
-def _smallest_label(theme: Theme) -> int:
-    return theme.base_px if theme.is_presented else theme.scaled(MIN_LABEL_PX)
-
-
 def row_height(font: QFont) -> float:
     """The least height of rows that all have labels in this font."""
-    is_smallest = font.pixelSize() <= _smallest_label(current_theme())
+    is_smallest = font.pixelSize() <= current_theme().scaled(MIN_LABEL_PX)
     return QFontMetrics(font).height() * (TIGHT_LINE_SHARE if is_smallest else LINE_SHARE)
 
 

@@ -288,7 +288,7 @@ def _judge_without_chosen(state: ExperimentState, question: Question, answer: tu
     assert question.head is not None
     if before.predicted_ids == after.predicted_ids:
         change = _compared(after.log_probability - before.log_probability)
-        return Verdict("same", f"{change} What the other heads pass on is enough.")
+        return Verdict("same", f"{change} The other heads pass on enough.")
     because = f"Without {question.head.short_name}, the translation becomes “{after.text}”"
     return Verdict("other", f"{because} No other head makes up for it.")
 
@@ -344,7 +344,7 @@ def _judge_decided(state: ExperimentState, question: Question, lens: "LogitLens"
     return Verdict(
         "last" if late > num_steps / 2 else "earlier",
         f"{early} of {num_steps} tokens take the lead before the last of the {num_layers} layers and keep it. "
-        f"{'What later layers add does not change them.' if early else 'Until then, other tokens lead.'}",
+        f"{'Later layers do not overturn them.' if early else 'Until then, other tokens lead.'}",
     )
 
 

@@ -657,7 +657,7 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         words = f"Original: {result.original.text or 'nothing'}"
         last = f"{short} · {words}"  # a long sentence is cut
         forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words, last]
-        if not change:  # other words were only forced: that the original is as probable as before says nothing
+        if not change:  # only forced words differ, and they leave the original as probable as it was
             forms = [words] * 3
     if effect is not None and effect.increased:
         parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)

@@ -357,7 +357,7 @@ def test_equal_words_are_explained_by_their_probability(
         prediction.verdict.text()
         == f"No: the words stay the same. The whole translation is {expected} probable "
         + ("as" if expected == "about as" else "than")
-        + " before. What the other heads pass on is enough."
+        + " before. The other heads pass on enough."
     )
 
 

@@ -166,11 +166,9 @@ class CompareMaps(QWidget):
         if change is not None:
             matrix = Matrix(change.values, change.queries.labels, change.keys.labels)
             self.change.show_matrices([matrix], maps.change_top)
-            short, whole = (
-                f"{change.largest:.2f} at most",
-                f"Largest difference: {change.largest:.2f}, where a whole row is 1.",
-            )
-            self._change_name.setText(f"second − first, {short}" if self._is_presented else f"second − first. {whole}")
+            largest = f"{change.largest:.2f}"
+            whole = f"second − first. Largest difference: {largest}, where a whole row is 1."
+            self._change_name.setText(f"second − first, {largest} at most" if self._is_presented else whole)
         for part in (self.change, self._change_name):
             part.setVisible(change is not None)
         self._title.setText(title)
@@ -187,15 +185,13 @@ class CompareMaps(QWidget):
         self._parts.setStretch(0, 1 if is_presented else 0)
         self._parts.setStretch(1, 2 if is_presented else 0)
         if not is_presented:
-            self.set_heights()
-
-    def set_heights(self, aimed_height: int | None = None) -> None:
-        """Another height of each map, in pixels at 100%; None for the usual ones."""
-        for matrix, style in ((self.first, WEIGHTS), (self.second, WEIGHTS), (self.change, CHANGE)):
-            if aimed_height is None:
+            for matrix, style in ((self.first, WEIGHTS), (self.second, WEIGHTS), (self.change, CHANGE)):
                 matrix.set_heights(style.aimed_height, style.cell_heights[1])
-            else:
-                matrix.set_heights(aimed_height, LARGEST_PRESENTED_CELL)
+
+    def set_presented_height(self, height: int) -> None:
+        """Another height of all cells of a presented map together, in pixels at 100%."""
+        for matrix in self._matrices:
+            matrix.set_heights(height, LARGEST_PRESENTED_CELL)
 
     def _in_all(self, cell: Cell, which: int) -> Cells:
         """A cell of one of the maps in all three."""
@@ -323,7 +319,7 @@ class CompareTab(AnalysisTab):
         self.texts.setToolTip(TEXTS_TIP)
         self.texts.setTextFormat(Qt.TextFormat.RichText)
         self.texts.setWordWrap(True)
-        self.texts.setMinimumHeight(1)  # that for its width counts, not that of the narrowest
+        self.texts.setMinimumHeight(1)  # of the scrolled content: the height at the actual width is enough
         self._dropped = label("warm", wraps=True)
         self.maps = CompareMaps()
         self._fit_timer = QTimer(self, singleShot=True, interval=0)
@@ -431,14 +427,14 @@ class CompareTab(AnalysisTab):
         room, (least, most) = self._area.viewport().size(), PRESENTED_HEIGHTS
         while most - least > 4:
             middle = (least + most) // 2
-            self.maps.set_heights(middle)
-            for part in (self.maps, self._content):  # or layouts would remember the heights before
+            self.maps.set_presented_height(middle)
+            for part in (self.maps, self._content):  # layouts keep the previous heights until then
                 if (layout := part.layout()) is not None:
                     layout.invalidate()
                     layout.activate()
             fits = self._content.heightForWidth(room.width()) <= room.height()
             least, most = (middle, most) if fits else (least, middle)
-        self.maps.set_heights(least)
+        self.maps.set_presented_height(least)
 
     def _in_words(self, comparison: Comparison) -> str:
         first, second, colors = comparison.first.changed, self.comparing.second.translation, self.theme.palette
