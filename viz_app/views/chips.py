@@ -493,8 +493,6 @@ class InterventionChips(QWidget):
         replace_widgets(self._flow, old, self.chips)
         is_changed = bool(self.chips)
         self._flow_area.setVisible(is_changed)
-        self._flow_area.fit()
-        self._flow_area.updateGeometry()
         self.hint.setVisible(not is_changed and state.result is not None)
         if focused is self.undo_button and not state.editor.can_undo:
             self.redo_button.setEnabled(True)

@@ -242,7 +242,6 @@ class SentencePanel(QFrame):
         self.rows.place_original()
         self.original_line.setVisible(bool(before))
         self.marks.mark()
-        self.chips_area.fit()
         self.marks.shade()
 
     @property

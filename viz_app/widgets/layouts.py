@@ -463,12 +463,18 @@ class ContentHeightScrollArea(VerticalScrollArea):
         super().__init__(content)
 
     def fit(self) -> None:
-        """Call it when the content changed; it follows width, font and style automatically."""
+        """Takes the height of the content, now; it follows content, width, font and style automatically, but later."""
         self.setFixedHeight(max(1, min(self.content_height(), self._max_height())))
 
     def content_height(self) -> int:
         """The height of the content at this width."""
         return self._content.heightForWidth(self.width())
+
+    def event(self, event: QEvent) -> bool:
+        """Other content may be higher or lower."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.fit()
+        return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width, other lines."""

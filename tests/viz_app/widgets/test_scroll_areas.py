@@ -23,6 +23,8 @@ def test_area_is_as_high_as_its_content_up_to_the_greatest_height(qtbot: QtBot, 
     area.resize(60, low)
     assert area.height() == 120
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
+    label.setText("few words")
+    qtbot.waitUntil(lambda: area.height() == label.heightForWidth(60) < 120)
 
 
 @pytest.mark.parametrize("takes_keys", [True, False])
