@@ -1,6 +1,7 @@
 """The presentation: one view of the window on the whole screen, driven by keys."""
 
 import threading
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
-from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.heatmap.heatmap import Heatmap, row_height
+from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale_for
 from augenmerk.viz_app.state import map_text
@@ -511,15 +513,26 @@ def test_presented_heads_are_measured_without_a_button(
     window.presentation.end()
 
 
+def widest_gap(label: QLabel) -> int:
+    """The widest range of columns without ink near the middle of a label."""
+    image, middle = label.grab().toImage(), label.width() // 2
+    ground = image.pixelColor(0, 0)
+    is_free = [
+        all(image.pixelColor(x, y) == ground for y in range(image.height()))
+        for x in range(middle - middle // 4, middle + middle // 4)
+    ]
+    return max((len(list(columns)) for free, columns in groupby(is_free) if free), default=0)
+
+
 @pytest.mark.heavy
 def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window(sentence=sentence_of(14))
+    window = make_window(sentence=sentence_of(20))
     window.analysis.open_tab(CompareTab)
     tab = window.analysis.tab
     assert isinstance(tab, CompareTab)
     window.present("compare")
     assert tab.sentence.isVisible(), "there is nothing to show yet"
-    tab.sentence.setText(sentence_of(13))
+    tab.sentence.setText(sentence_of(19))
     qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: tab.maps.isVisible())
     window.showNormal()
@@ -528,6 +541,12 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
         qtbot.waitUntil(lambda size=size: current_theme().scale == scale_for(size), timeout=3000)
         qtbot.waitUntil(lambda: tab._area.verticalScrollBar().maximum() == 0, timeout=3000)
         assert tab.maps.first.x() < tab.maps.second.x() < tab.maps.change.x()
+        for each in (tab.maps.first, tab.maps.second, tab.maps.change):
+            assert len(each.matrices[0].row_labels) <= 20
+            needed = row_height(current_theme().font("body"))
+            assert each.cell_rect(MatrixCell(0, 0, 0)).height() >= needed, "every row has its label"
+        assert widest_gap(tab.texts) >= current_theme().base_px, "the sentences do not touch"
+        assert "head" in tab.maps.value.text()
     controls = tab.sentence, tab.compare, tab.reads_first, tab.explanation, *tab.question_buttons.values()
     assert not any(part.isVisible() for part in controls)
     window.analysis.open_tab(StepsTab)

@@ -24,6 +24,7 @@ from augenmerk.viz_app.worker.inference import ExperimentController
 ESTIMATE_AFTER_S = 5.0
 """Seconds after which the remaining time of a computation is estimated."""
 WAITING_DELAY_MS = 250
+MARGINS = PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10
 LOW_TAB = 520
 """Below this height, in pixels, content gets the lines of the explanation."""
 
@@ -70,7 +71,7 @@ class AnalysisTab(LivePanel):
         self.job_bar: JobBar | None = None
         self.is_presented = False
         self.setProperty("role", "analysis")
-        scales(self.column.setContentsMargins, PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10)
+        scales(self.column.setContentsMargins, *MARGINS)
         scales(self.column.setSpacing, 8)
 
     @property
@@ -94,6 +95,7 @@ class AnalysisTab(LivePanel):
     def set_presented(self, is_presented: bool) -> None:
         """The tab fills the screen from now on, or no longer."""
         self.is_presented = is_presented
+        scales(self.column.setContentsMargins, *((0, 0, 0, 0) if is_presented else MARGINS))
         self.redraw_in_sight()
 
     def on_stopped(self) -> None:

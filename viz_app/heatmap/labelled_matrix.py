@@ -32,7 +32,7 @@ from augenmerk.viz_app.widgets.commands import Command, run_by_key
 
 COLUMN_ANGLE = -55
 COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
-GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 5, 20, 30, 6
+GAP, TITLE_HEIGHT, LEGEND_GAP, LEGEND_BAR, LEGEND_TEXT = 5, 20, 8, 6, 16
 MAX_LABEL, MAX_SLANTED, MAX_LABEL_SHARE = 72, 96, 0.3
 """The room of the labels of rows, at least: in wide matrices, it is a share of the width; of slanted labels."""
 MAX_TEXT, TEXT_MARGIN, RIGHT = 110, 3, 8.0
@@ -76,6 +76,7 @@ class MatrixStyle:
         colors: from 0 up to a largest value, or on both sides of 0.
         cell_heights: the least and the largest, in pixels.
         aimed_height: of all cells of a matrix together, in pixels; `cell_heights` limits each cell.
+        slanted_limit: the largest length of slanted labels, in pixels.
         has_slanted_columns: whether labels of columns are slanted; else they wrap, or slant if a word is too wide.
         fits_texts: whether columns are as wide as their texts and labels, which break at hyphens and spaces; the
             matrix can become wider than its place.
@@ -89,6 +90,7 @@ class MatrixStyle:
     colors: Literal["sequential", "signed"]
     cell_heights: tuple[int, int]
     aimed_height: int
+    slanted_limit: int = MAX_SLANTED
     has_slanted_columns: bool = True
     fits_texts: bool = False
     cell_text: Callable[[float], str] | None = None
@@ -155,6 +157,10 @@ class MatrixPicture:
             max(float(least), min(largest, self.style.aimed_height / max(1, len(matrix.row_labels))))
         )
 
+    def row_step(self, matrix: Matrix) -> int:
+        """Every how many rows there is room for a label."""
+        return label_step(row_height(self.theme.font("body")), self._cell_height(matrix))
+
     def label_width(self, matrix: Matrix) -> int:
         """Of the widest label of a row, if that is not too wide."""
         limit = max(self.theme.scaled(MAX_LABEL), int(MAX_LABEL_SHARE * self.width))
@@ -162,7 +168,17 @@ class MatrixPicture:
 
     def slanted_length(self, matrix: Matrix) -> int:
         """Of the longest label of a column, if that is not too long."""
-        return min(self.theme.scaled(MAX_SLANTED), _widest(self._metrics, matrix.column_labels) + 2)
+        return min(self.theme.scaled(self.style.slanted_limit), _widest(self._metrics, matrix.column_labels) + 2)
+
+    def _overhang(self, matrix: Matrix, room: float) -> float:
+        """The width to the right of the cells that slanted labels need, if both share this room."""
+        limit, num_columns = self.slanted_length(matrix), len(matrix.column_labels)
+        needed = [0.0]
+        for column, label in enumerate(matrix.column_labels):
+            right_of_middle = 1 - (column + 0.5) / num_columns  # a share of the width of all cells
+            length = min(limit, self._metrics.horizontalAdvance(label) + 2) * COLUMN_COSINE + self._metrics.ascent() / 2
+            needed.append((length - room * right_of_middle) / (1 - right_of_middle))
+        return max(needed)
 
     def _title_height(self, matrix: Matrix) -> float:
         return self.theme.scaled(TITLE_HEIGHT) if matrix.title else 0
@@ -195,7 +211,7 @@ class MatrixPicture:
 
     def content_height(self) -> int:
         """Of all matrices and the legend."""
-        legend = self.theme.scaled(LEGEND_HEIGHT) if self.style.legend is not None else 0
+        legend = LEGEND_GAP + LEGEND_BAR + self.theme.scaled(LEGEND_TEXT) if self.style.legend is not None else 0
         return round(self.block_top(len(self.matrices)) + legend)
 
     def _lay_out(self) -> None:
@@ -203,7 +219,7 @@ class MatrixPicture:
         left = max(map(self.label_width, self.matrices)) + GAP
         right = RIGHT
         if self.is_slanted:
-            right = max(right, *(self.slanted_length(each) * COLUMN_COSINE for each in self.matrices))
+            right = max(right, *(self._overhang(each, self.width - left) for each in self.matrices))
         needed = [self._needed_widths(matrix) for matrix in self.matrices]
         self.needed_width = math.ceil(left + max(map(sum, needed)) + right)
         width = max(20.0, max(self.width, self.needed_width if self.style.fits_texts else 0) - left - right)
@@ -304,7 +320,7 @@ class MatrixPicture:
         if scrolled.x():
             strip = QRectF(scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
             painter.fillRect(strip, theme.color("panel"))
-        for row in thinned(len(matrix.row_labels), label_step(row_height(painter.font()), cell.height()), rows):
+        for row in thinned(len(matrix.row_labels), self.row_step(matrix), rows):
             painter.setPen(theme.token_color(matrix.row_labels[row], "accent" if row in rows else ""))
             y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
             place = QRectF(scrolled.x(), y - half, area.left() - GAP, 2 * half)
@@ -317,7 +333,7 @@ class MatrixPicture:
         is_slanted, longest = self.is_slanted, self.slanted_length(matrix)
         lines = self._label_lines(matrix)
         widest = _widest(self._metrics, matrix.column_labels) + 4
-        needed = metrics.height() * 0.95 / COLUMN_SINE if is_slanted else 1 if lines > 1 else widest
+        needed = row_height(painter.font()) / COLUMN_SINE if is_slanted else 1 if lines > 1 else widest
         for column in thinned(len(matrix.column_labels), label_step(needed, cell.width()), columns):
             label = matrix.column_labels[column]
             painter.setPen(theme.token_color(label, "accent" if column in columns else ""))
@@ -339,13 +355,13 @@ class MatrixPicture:
 
     def _paint_legend(self, painter: QPainter, table: Sequence[QColor], texts: tuple[str, str, str]) -> None:
         last = self.areas[-1]
-        bar = QRectF(last.left(), last.bottom() + 8, last.width(), LEGEND_BAR)
+        bar = QRectF(last.left(), last.bottom() + LEGEND_GAP, last.width(), LEGEND_BAR)
         for index in range(0, len(table), 3):
             left = bar.left() + bar.width() * index / len(table)
             painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("body"))
-        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(16))
+        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(LEGEND_TEXT))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
         widths = [painter.fontMetrics().horizontalAdvance(text) for text in texts]
         if max(widths[0], widths[2]) + widths[1] / 2 > place.width() / 2 - 4:
@@ -426,10 +442,10 @@ class LabelledMatrix(Canvas):
         self.updateGeometry()
         self.rebuild()
 
-    def set_heights(self, aimed_height: int, largest_cell: int) -> None:
+    def set_heights(self, aimed_height: int, largest_cell: int, slanted_limit: int = MAX_SLANTED) -> None:
         """Another height of all cells together, and of the largest cell; see `MatrixStyle`."""
-        least = self._style.cell_heights[0]
-        style = replace(self._style, aimed_height=aimed_height, cell_heights=(least, max(least, largest_cell)))
+        heights = self._style.cell_heights[0], max(self._style.cell_heights[0], largest_cell)
+        style = replace(self._style, aimed_height=aimed_height, cell_heights=heights, slanted_limit=slanted_limit)
         if style != self._style:
             self._style = style
             self.rebuild()
@@ -439,6 +455,12 @@ class LabelledMatrix(Canvas):
         if (frozenset(framed), frozenset(struck)) != (self._framed, self._struck):
             self._framed, self._struck = frozenset(framed), frozenset(struck)
             self.update()
+
+    @property
+    def labels_all_rows(self) -> bool:
+        """Whether every row has the height of its label."""
+        layout = self._layout_now()
+        return layout is None or all(layout.row_step(matrix) == 1 for matrix in self.matrices)
 
     def has_cell(self, cell: MatrixCell) -> bool:
         """Whether there is such a cell."""

@@ -283,3 +283,14 @@ def test_labels_of_columns_are_slanted_where_their_words_do_not_fit(qtbot: QtBot
         tops.append(cell.top())
     assert tops[1] > metrics.horizontalAdvance("feed-forward 1") * 0.7, "room for the slanted label"
     assert tops[0] == tops[2] < tops[1]
+
+
+def test_slanted_labels_take_only_the_room_they_need_to_the_right(qtbot: QtBot, theme: Theme) -> None:
+    values, rows = np.zeros((2, 6), dtype=np.float32), ("a", "b")
+    long_first = _shown(qtbot, WEIGHTS, Matrix(values, rows, ("mathematically", *"bcdef")))
+    long_last = _shown(qtbot, WEIGHTS, Matrix(values, rows, (*"abcde", "mathematically")))
+    last = MatrixCell(0, 0, 5)
+    assert long_first.cell_rect(last).right() > 1.1 * long_last.cell_rect(last).right()
+    image = long_last.grab().toImage()
+    edge = image.width() - 1
+    assert {image.pixelColor(edge, y).rgb() for y in range(image.height())} == {image.pixelColor(edge, 0).rgb()}

@@ -32,7 +32,8 @@ from augenmerk.viz_app.analysis.compare.state import (
     SecondModel,
 )
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from augenmerk.viz_app.heatmap.heatmap import MIN_COLUMN_LABEL
+from augenmerk.viz_app.heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import breakable, changed_pieces, pieces_of, source_as_read
@@ -127,6 +128,8 @@ CHANGE = MatrixStyle(
 )
 PRESENTED_HEIGHTS, LARGEST_PRESENTED_CELL = (90, 420), 26
 """Of a presented map, and of its cells, in pixels at 100%."""
+SLANTED_LIMITS = *range(MAX_SLANTED, MIN_COLUMN_LABEL - 1, -12), MAX_SLANTED
+"""Of the column labels of a presented map: the first that leaves all rows their labels, else the last."""
 
 
 class CompareMaps(QWidget):
@@ -134,7 +137,7 @@ class CompareMaps(QWidget):
 
     Attributes:
         first, second, change: the three maps.
-        value: the values under the mouse; the owner places it.
+        value: the values under the mouse; without them, the head of presented maps; the owner places it.
     """
 
     def __init__(self) -> None:
@@ -172,6 +175,7 @@ class CompareMaps(QWidget):
         for part in (self.change, self._change_name):
             part.setVisible(change is not None)
         self._title.setText(title)
+        self._title.setVisible(not self._is_presented)
         show_text(self._problem, maps.problem)
         self._notes.setText(" ".join(maps.notes))
         self._notes.setVisible(not self._is_presented)
@@ -188,10 +192,15 @@ class CompareMaps(QWidget):
             for matrix, style in ((self.first, WEIGHTS), (self.second, WEIGHTS), (self.change, CHANGE)):
                 matrix.set_heights(style.aimed_height, style.cell_heights[1])
 
-    def set_presented_height(self, height: int) -> None:
-        """Another height of all cells of a presented map together, in pixels at 100%."""
+    def set_presented_height(self, height: int, slanted_limit: int) -> None:
+        """Another height of all cells of a presented map together, and another largest length of column labels."""
         for matrix in self._matrices:
-            matrix.set_heights(height, LARGEST_PRESENTED_CELL)
+            matrix.set_heights(height, LARGEST_PRESENTED_CELL, slanted_limit)
+
+    @property
+    def labels_all_rows(self) -> bool:
+        """Whether every row of every map has its label."""
+        return all(matrix.labels_all_rows for matrix in self._matrices)
 
     def _in_all(self, cell: Cell, which: int) -> Cells:
         """A cell of one of the maps in all three."""
@@ -219,7 +228,7 @@ class CompareMaps(QWidget):
     def _show_cells(self, cells: Cells) -> None:
         for widget, cell in zip(self._matrices, cells, strict=True):
             widget.mark([MatrixCell(0, *cell)] if cell is not None else [])
-        self.value.setText(self._in_words(cells) or ("" if self._is_presented else HINT))
+        self.value.setText(self._in_words(cells) or (self._title.text() if self._is_presented else HINT))
 
     def _in_words(self, cells: Cells) -> str:
         maps = self._maps
@@ -421,20 +430,24 @@ class CompareTab(AnalysisTab):
         self._fit_timer.start()  # then the texts have their heights
 
     def _fit_maps(self) -> None:
-        """Makes presented maps as high as there is room."""
-        if not self.is_presented or self.comparing.comparison is None:
-            return
+        """Makes presented maps as high as there is room; column labels are short if rows would lose theirs."""
+        for slanted_limit in SLANTED_LIMITS if self.is_presented and self.comparing.comparison is not None else ():
+            self._fit_heights(slanted_limit)
+            if self.maps.labels_all_rows:
+                break
+
+    def _fit_heights(self, slanted_limit: int) -> None:
         room, (least, most) = self._area.viewport().size(), PRESENTED_HEIGHTS
-        while most - least > 4:
+        while most - least > 1:
             middle = (least + most) // 2
-            self.maps.set_presented_height(middle)
+            self.maps.set_presented_height(middle, slanted_limit)
             for part in (self.maps, self._content):  # layouts keep the previous heights until then
                 if (layout := part.layout()) is not None:
                     layout.invalidate()
                     layout.activate()
             fits = self._content.heightForWidth(room.width()) <= room.height()
             least, most = (middle, most) if fits else (least, middle)
-        self.maps.set_presented_height(least)
+        self.maps.set_presented_height(least, slanted_limit)
 
     def _in_words(self, comparison: Comparison) -> str:
         first, second, colors = comparison.first.changed, self.comparing.second.translation, self.theme.palette
@@ -447,6 +460,7 @@ class CompareTab(AnalysisTab):
             rows = [(f"first: {html.escape(breakable(own))}", f"second: {html.escape(breakable(other))}")]
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
         if self.comparing.question == "sentence":
+            cells = [] if self.is_presented else cells  # the maps are named first and second, too
             before, after = ([word.text for word in each.source_words] for each in (first, second))
             source = styled(pieces_of(before, after, second.source_text), colors)
             cells.append((html.escape(breakable(source_as_read(comparison.first))), source))
@@ -456,7 +470,8 @@ class CompareTab(AnalysisTab):
         given = [", given" if first.is_given else "", reads if second.is_given else ""]
         old = html.escape(breakable(first.text)) or "nothing"
         cells.append((f"{old} {facts[0]}{given[0]})</span>", f"{words} {facts[1]}{given[1]})</span>"))
-        table = "".join(f"<tr><td width='50%'>{left}</td><td width='50%'>{right}</td></tr>" for left, right in cells)
+        between = "</td><td width='3%'></td><td width='49%'>"
+        table = "".join(f"<tr><td width='48%'>{between.join(row)}</td></tr>" for row in cells)
         change = self.comparing.change_of_log_probability
         tokens = "" if comparison.is_same_vocabulary else " (cut into other pieces)"
         outcome = (
