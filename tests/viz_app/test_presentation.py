@@ -17,6 +17,7 @@ from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.steps.view import StepsTab
+from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 from augenmerk.viz_app.heatmap.heatmap import Heatmap, row_height
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.main_window import MainWindow
@@ -319,6 +320,29 @@ def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     assert shown.source.text() == "Ein Hund schläft."
     window.present("training")
     assert not shown.target.isVisible()
+    window.presentation.end()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_a_presented_chapter_shows_the_heads_of_all_layers(
+    make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    window = make_window(None, loader=open_once, sentence="Ein Hund schläft.")
+    window.present("chapter heads")
+    window.showNormal()
+    window.resize(*size)
+    qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
+    learn = window.pages.learn
+    assert learn is not None
+    qtbot.waitUntil(lambda: learn.view is not None and learn.state.result is not None)
+    assert learn.view is not None
+    (grid,) = learn.view.findChildren(HeadGrid)
+    qtbot.waitUntil(lambda: grid.height() > size[1] // 2 and grid.visibleRegion().boundingRect() == grid.rect())
+    least = grid.least_height()
+    grid.state.settings.toggle_fold("encoder")
+    assert grid.least_height() < least
+    qtbot.waitUntil(lambda: grid.visibleRegion().boundingRect() == grid.rect())
     window.presentation.end()
 
 

@@ -128,12 +128,16 @@ def _name(state: ExperimentState, heads: tuple[Head, ...]) -> str:
 def _thumbnail_size(num_lines: int, num_heads: int, available: QSize, left: int, theme: Theme) -> QSize:
     """As large as width and height allow, a little wider than high, or higher than wide, if need be."""
     spacing = theme.scaled(SPACING)
-    fixed = theme.scaled(NUMBERS_HEIGHT) + len(MAP_KINDS) * theme.scaled(HEADER_HEIGHT + SECTION_SPACING)
     by_width = (available.width() - left - 4) // max(num_heads, 1) - spacing
-    by_height = (available.height() - fixed) // max(num_lines, 1) - spacing
+    by_height = (available.height() - _height_of_texts(theme)) // max(num_lines, 1) - spacing
     by_height = by_height if by_height >= theme.scaled(MIN_THUMBNAIL) else theme.scaled(SCROLLING_THUMBNAIL)
     height = max(min(int(by_width * MAX_TALL_ASPECT), by_height, theme.scaled(MAX_THUMBNAIL)), 10)
     return QSize(max(min(by_width, int(height * MAX_ASPECT)), 10), height)
+
+
+def _height_of_texts(theme: Theme) -> int:
+    """Of everything but the lines of thumbnails."""
+    return theme.scaled(NUMBERS_HEIGHT) + len(MAP_KINDS) * (theme.scaled(HEADER_HEIGHT) + theme.scaled(SECTION_SPACING))
 
 
 def numbered_heads(num_heads: int, pitch: int, number_width: int) -> range:
@@ -441,6 +445,12 @@ class HeadGrid(Canvas):
         self._painter = self._make_painter() if self.state.maps.result is not None else None
         self.setFixedHeight(self._painter.layout.size.height() if self._painter else 1)
         self.update()
+
+    def least_height(self) -> int:
+        """The height from which the whole grid fits."""
+        num_lines = sum(len(lines_of(self.state, kind)) for kind in MAP_KINDS)
+        line = self.theme.scaled(MIN_THUMBNAIL) + self.theme.scaled(SPACING)
+        return _height_of_texts(self.theme) + num_lines * line
 
     def _make_painter(self) -> GridPainter:
         state, maps, theme = self.state, self.state.maps, self.theme

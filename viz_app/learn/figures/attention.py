@@ -16,6 +16,7 @@ from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from augenmerk.viz_app.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
 from augenmerk.viz_app.learn.values import pair_tokens
 from augenmerk.viz_app.state import map_text
+from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.theme import scaled
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import label
@@ -43,7 +44,9 @@ class MapFigure(ChapterFigure):
         super().__init__(context, options, parent)
         self.grid = HeadGrid(self.state) if "grid" in options else None
         if self.grid is not None:
-            self.column.addWidget(HeadGridArea(self.grid), 2)
+            self._grid_area = HeadGridArea(self.grid)
+            self.column.addWidget(self._grid_area, 2)
+            on_redraw(self.state.settings, ("maps", "grid"), self.redraw_in_sight)
         self.map, self.value = Heatmap(self.state), label("accent", " ")
         self.map.set_presented(True)
         self.column.addWidget(self.map, 1)
@@ -51,7 +54,9 @@ class MapFigure(ChapterFigure):
         self.state.selection.events.hovered.connect(self._show_value, max_args=0)
 
     def redraw(self) -> None:
-        """Names the head in the caption, and leaves room for all labels; the map follows the state."""
+        """Names the head in the caption, and leaves room for all labels, and for all heads if they are presented."""
+        if self.grid is not None and self.translation is not None:
+            self._grid_area.setMinimumHeight(self.grid.least_height() if self.theme.is_presented else 0)
         self.map.setMinimumHeight(max(scaled(MIN_HEIGHT), least_height(self.state.maps.view())))
         self._show_value()
         if self.translation is not None:
