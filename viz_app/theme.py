@@ -241,6 +241,7 @@ class Theme:
         QWidget[role="transparent"] {{ background: transparent; }}
         QLabel[role="number"] {{ color: {colors.text}; }}
         QLabel[role="step"] {{ color: {colors.accent}; font-weight: bold; }}
+        QSlider[role="film"] {{ min-height: 22px; }}
         QSlider[role="film"]::groove:horizontal {{ height: 4px; background: {colors.raised}; border-radius: 2px; }}
         QSlider[role="film"]::sub-page:horizontal {{ background: {colors.accent}; border-radius: 2px; }}
         QSlider[role="film"]::handle:horizontal {{ background: {colors.accent}; border: 2px solid {colors.panel};

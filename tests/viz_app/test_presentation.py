@@ -583,11 +583,10 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
 
 
 @pytest.mark.heavy
-def test_the_words_of_twenty_rows_are_all_in_sight_in_the_presented_source_tab(
-    make_window: MakeWindow, qtbot: QtBot
-) -> None:
+@pytest.mark.parametrize("name", ["source", "steps"])
+def test_twenty_rows_are_all_in_sight_in_presented_tabs(make_window: MakeWindow, qtbot: QtBot, name: str) -> None:
     window = make_window(sentence=sentence_of(20))
-    window.present("source")
+    window.present(name)
     tab = window.analysis.tab
     window.showNormal()
     window.resize(1280, 800)

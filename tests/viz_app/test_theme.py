@@ -4,11 +4,11 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QSlider, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.palette import DARK, LIGHT, Palette
-from augenmerk.viz_app.theme import Theme, set_role, style_sheet_set_aside
+from augenmerk.viz_app.theme import Theme, scaled, set_role, style_sheet_set_aside
 from augenmerk.viz_app.widgets.buttons import flat_button
 
 
@@ -35,6 +35,18 @@ def test_a_theme_colours_the_application(qapp: QApplication) -> None:
     for theme in (Theme.dark(), Theme.light()):
         theme.apply(qapp)
         assert qapp.palette().window().color() == theme.color("background")
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_a_slider_has_room_for_its_handle_at_every_scale(
+    qtbot: QtBot, qapp: QApplication, theme: Theme, scale: float
+) -> None:
+    Theme.light(scale).apply(qapp)
+    slider = QSlider()
+    qtbot.addWidget(slider)
+    set_role(slider, "film")
+    assert slider.minimumHeight() >= scaled(18)
+    theme.apply(qapp)
 
 
 def test_a_role_restyles_a_label(qtbot: QtBot, theme: Theme) -> None:

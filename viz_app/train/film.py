@@ -166,7 +166,10 @@ class FilmStrip(Canvas):
     def _small_size(self, num_rows: int) -> tuple[int, int]:
         """Side of a picture, and number of columns, with all frames in this many rows."""
         num_columns = -(-len(self._playback.frames) // num_rows)
-        width, height = self.width() // num_columns, (self.sizeHint().height() - scaled(MARGIN_PX)) // num_rows
+        width, height = (
+            (length - scaled(MARGIN_PX)) // num
+            for length, num in ((self.width(), num_columns), (self.sizeHint().height(), num_rows))
+        )
         return max(1, min(width, height, scaled(PICTURE_PX)) - scaled(SMALL_GAP_PX)), num_columns
 
     def frame_at(self, x_px: float, y_px: float = 0.0) -> int | None:
@@ -300,7 +303,6 @@ class FilmPanel(QFrame):
         self.play_button = QPushButton("▶  Play")
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setProperty("role", "film")
-        scales(self.slider.setMinimumHeight, 22)  # of the handle
         self.strip = FilmStrip(playback)
         self.moment = ElidingLabel("muted")
         self.text = MaxLinesLabel("sentence", MAX_LINES)

@@ -88,7 +88,7 @@ class BarList(Canvas):
         self._hovered: int | None = None
         self.setToolTip(tip)
         self.setAccessibleName(name)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
 
     def show_bars(self, bars: Sequence[Bar]) -> None:
         """Shows these bars; a label of invisible characters is named by their code points."""
@@ -97,18 +97,18 @@ class BarList(Canvas):
             ends = [0.0, *(value for bar in bars for value in (bar.value, bar.before) if value is not None)]
             self._range = (min(ends), max(ends)) if max(ends) > min(ends) else (0.0, 1.0)
         self.setAccessibleDescription(", ".join(_said(bar) for bar in self.bars))
-        self.setFixedHeight(max(1, len(self.bars) * self._columns().line))
+        self.updateGeometry()
         self.update()
 
     def label_place(self, index: int) -> QRectF:
         """The rectangle of a label."""
-        columns = self._columns()
-        return QRectF(0, index * columns.line, columns.label, columns.line)
+        line = self._line
+        return QRectF(0, index * line, self._columns().label, line)
 
     def bar_place(self, index: int) -> QRectF:
         """The room of a bar: the rectangle of one of length 1."""
-        columns = self._columns()
-        return QRectF(columns.label + scaled(GAP), index * columns.line, columns.bar, columns.line)
+        columns, line = self._columns(), self._line
+        return QRectF(columns.label + scaled(GAP), index * line, columns.bar, line)
 
     def x_of(self, index: int, value: float) -> float:
         """The place of a value along a bar, in pixels; limited to the room of the bar."""
@@ -134,6 +134,20 @@ class BarList(Canvas):
     def sizeHint(self) -> QSize:
         """High enough for all lines."""
         return QSize(180, max(1, len(self.bars) * self._columns().line))
+
+    def minimumSizeHint(self) -> QSize:
+        """Of all lines; presented, without the gaps between them."""
+        return QSize(0, max(1, len(self.bars) * self._least_line))
+
+    @property
+    def _least_line(self) -> int:
+        return self._columns().line - (scaled(LINE_GAP) if current_theme().is_presented else 0)
+
+    @property
+    def _line(self) -> int:
+        """The height of a line: less than that of the columns where there is no room for the gaps."""
+        least, room = self._least_line, self.height() // max(1, len(self.bars))
+        return max(least, min(room, self._columns().line))
 
     @property
     def highlighted(self) -> int | None:
@@ -173,10 +187,10 @@ class BarList(Canvas):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draws labels, bars and texts of the visible lines."""
-        painter, theme, columns = QPainter(self), current_theme(), self._columns()
+        painter, theme, columns, line = QPainter(self), current_theme(), self._columns(), self._line
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         half = self.bar_height / 2
-        first, last = event.rect().top() // columns.line, event.rect().bottom() // columns.line
+        first, last = event.rect().top() // line, event.rect().bottom() // line
         shown = list(itertools.islice(enumerate(self.bars), first, last + 1))
         for index, bar in shown:
             place, room = self.label_place(index), self.bar_place(index)
@@ -233,7 +247,7 @@ class BarList(Canvas):
         return f"{bar.label}\n{was}{self._tip}" if is_short else was + self._tip
 
     def _index_at(self, point: QPointF) -> int | None:
-        index = int(point.y() // self._columns().line)
+        index = int(point.y() // self._line)
         return index if 0 <= index < len(self.bars) else None
 
     def _columns(self) -> _Columns:

@@ -1,5 +1,7 @@
 """Bars around a common zero line, with notes and a menu."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
@@ -15,8 +17,8 @@ BARS = (Bar("more", 3.0, "+3.00"), Bar("less", -1.0, "−1.00", "off +0.90", bef
 def _shown(qtbot: QtBot, *, is_signed: bool) -> BarList:
     bars = BarList("Parts", "a tip", is_signed=is_signed)
     qtbot.addWidget(bars)
-    bars.resize(400, 10)
     bars.show_bars(BARS)
+    bars.resize(400, bars.sizeHint().height())
     bars.show()
     return bars
 
@@ -37,6 +39,20 @@ def test_signed_bars_share_one_scale_around_one_zero_line(qtbot: QtBot, theme: T
     assert all(len(found) == 1 for found in colors), "each bar is filled from zero to its value"
     assert colors[:2] == [{theme.palette.warm}, {theme.palette.accent}], "orange above 0, blue below"
     assert colors[2].isdisjoint(colors[0] | colors[1])
+
+
+def test_presented_bars_move_together_where_there_is_little_room(
+    qtbot: QtBot, qapp: QApplication, theme: Theme
+) -> None:
+    bars = _shown(qtbot, is_signed=False)
+    assert bars.minimumSizeHint().height() == bars.sizeHint().height()
+    replace(theme, is_presented=True).apply(qapp)
+    letters = QFontMetrics(theme.font("body")).height()
+    assert bars.minimumSizeHint().height() == 3 * letters
+    for height, expected in ((1000, bars.sizeHint().height() / 3), (3 * letters + 5, letters + 1), (10, letters)):
+        bars.resize(400, height)
+        assert bars.label_place(1).top() == expected
+    theme.apply(qapp)
 
 
 def test_unsigned_bars_reach_from_nothing_to_the_whole(qtbot: QtBot, theme: Theme) -> None:

@@ -290,7 +290,7 @@ class StepsTab(AnalysisTab):
         is_lowest = self.height() < scaled(LOWEST_TAB)
         low = MAX_LINES_IF_LOWEST if is_lowest else MAX_LINES_IF_LOW
         self.tokens_area.set_max_lines(low if self.is_low else MAX_LINES)
-        self.explanation.setVisible(not is_lowest)
+        self.explanation.setVisible(not (is_lowest or self.is_presented))
         self.explanation.setText(IN_SHORT if self.is_low else self.meaning)
 
     def redraw(self) -> None:
@@ -300,8 +300,9 @@ class StepsTab(AnalysisTab):
         self.back.setEnabled(steps.position > 0)
         self.forward.setEnabled(not steps.is_at_end)
         self.play.setEnabled(steps.num_steps > 1)
-        for part in (self.tokens_area, self._body, self.word):
+        for part in (self.tokens_area, self._body):
             part.setVisible(translation is not None)
+        self.word.setVisible(translation is not None and not self.is_presented)
         self.state.selection.step = steps.position if translation is not None else None
         self._show_row()
         if translation is None:
@@ -403,15 +404,16 @@ class StepsTab(AnalysisTab):
 
     def _lay_out(self) -> None:
         controls = row_of(self.back, self.forward, self.play, Space(6), self._place, 1, spacing=2)
-        candidates = column_of(self._candidates_title, self.candidates, 1, spacing=4)
-        row = column_of(self._row_title, self.row, 1, spacing=4)
-        self._body = QWidget()
+        self._body, bars, top = QWidget(), QWidget(), Qt.AlignmentFlag.AlignTop
         margins = (0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        column_of(row_of((candidates, 1), (row, 1), spacing=14), 1, spacing=8, margins=margins, within=self._body)
-        bars = VerticalScrollArea(self._body)
-        scales(bars.setMinimumHeight, LEAST_BARS)
+        titles = row_of((self._candidates_title, 1, top), (self._row_title, 1, top), spacing=14, margins=margins)
+        columns = row_of((column_of(self.candidates, 1), 1), (column_of(self.row, 1), 1), spacing=14)
+        column_of(columns, 1, margins=margins, within=bars)
+        area = VerticalScrollArea(bars)
+        scales(area.setMinimumHeight, LEAST_BARS)
+        column_of(titles, (area, 1), spacing=4, within=self._body)
         # notes are below: candidates must not move from under the mouse
-        add_parts(self.column, controls, self.tokens_area, (bars, 1), self.word, self._beside, self.unreached)
+        add_parts(self.column, controls, self.tokens_area, (self._body, 1), self.word, self._beside, self.unreached)
 
 
 def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
