@@ -344,6 +344,13 @@ class TrainingConfig(Settings, owner="training"):
         "2021). Each step takes twice as long. 0: one pass. Needs dropout.",
         NOT_NEGATIVE,
     )
+    token_cutoff: float = setting(
+        0.0,
+        "token cutoff",
+        "Share of the tokens that R-Drop's second pass reads as unknown ones, so that both passes agree with fewer "
+        "tokens, too (SimCut, Gao et al. 2022); 0: none. Needs R-Drop.",
+        FRACTION,
+    )
     source_noise: float = setting(
         0.0,
         "source noise",
@@ -420,6 +427,11 @@ class TrainingConfig(Settings, owner="training"):
         if self.distillation and self.r_drop:
             raise ConfigError(
                 f"training: distillation is {self.distillation} and r_drop {self.r_drop}. Set one of the two to 0."
+            )
+        if self.token_cutoff and not self.r_drop:
+            raise ConfigError(
+                f"training: token_cutoff is {self.token_cutoff}, but r_drop is 0: there is no second pass. Set r_drop "
+                "to 1 or more, or token_cutoff to 0."
             )
 
 

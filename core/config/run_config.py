@@ -35,6 +35,7 @@ _LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAXPART
 _ADDED_LATER = frozenset(
     (
         *("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"),
+        "token_cutoff",
         *("fit_schedule", "initial_model", "distillation", "teachers"),
         *("num_decoder_heads", "decoder_feed_forward_width", "activation", "end_source"),
     )

@@ -123,7 +123,6 @@ def choose_launches(training: TrainingConfig, device: torch.device) -> LaunchCho
     for is_set, setting in (
         (training.compile, "compile"),
         (training.deterministic, "deterministic"),
-        (training.r_drop > 0, "r_drop"),
     ):
         if is_set:
             return LaunchChoice(False, f"Kernels are launched one by one: graphs do not support {setting}")

@@ -113,7 +113,7 @@ def output_layer_loss(  # noqa: PLR0913 — all but the first six have defaults
             tokens, one below the other, and the loss is half of the paper's, so that it can be compared with that of
             one pass: ½ (L₁ + L₂) + α / 4 · (KL(P₁ ‖ P₂) + KL(P₂ ‖ P₁)), summed over the tokens.
         soft_targets: with them the loss is (1 − λ) L + λ KL(T ‖ P), T the teachers' distribution; not with R-Drop.
-        real: [N], True for the rows that count; None for all. Not with R-Drop.
+        real: [N], True for the rows that count; None for all.
 
     Returns:
         A scalar, in nats; differentiable once with respect to hidden, weight and bias.
@@ -286,11 +286,12 @@ class LossSum(nn.Module):
     Args:
         model: whose loss it is.
         hidden_states: the model's own method, or a compiled form of it.
-        training: label smoothing, R-Drop (above 0 the batch is read twice in one pass, one copy below the other) and
-            the share of the teachers in the loss.
+        training: label smoothing, R-Drop (above 0 the batch is read twice in one pass, one copy below the other), the
+            token cutoff of the second copy, and the share of the teachers in the loss.
         teachers: models whose distribution is learned, too; they do not change.
         keeps_padding: compute the output layer for padding, too, without counting it: then all shapes follow from those
-            of the batch. Not with R-Drop.
+            of the batch.
+        unknown_ids: the ids of unknown tokens of source and target, for the token cutoff.
     """
 
     def __init__(
@@ -301,8 +302,10 @@ class LossSum(nn.Module):
         teachers: Sequence[Transformer] = (),
         *,
         keeps_padding: bool = False,
+        unknown_ids: tuple[int | None, int | None] = (None, None),
     ) -> None:
         super().__init__()
+        self._unknown_ids = unknown_ids
         self.keeps_padding = keeps_padding
         self._teachers = tuple(teachers)  # in a tuple, so that their weights do not belong to this module
         self.model = model
@@ -312,9 +315,11 @@ class LossSum(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """A scalar, in nats, for the ids [B, S] and [B, T]."""
         padding_id, layer = self.model.padding_id, self.model.output
-        if self.settings.r_drop:
-            source, target = source.repeat(2, 1), target.repeat(2, 1)
         read, targets = target[:, :-1], target[:, 1:].flatten()
+        if self.settings.r_drop:
+            of_source, of_target = self._unknown_ids
+            source, read = self._twice(source, of_source), self._twice(read, of_target)
+            targets = targets.repeat(2)
         real = targets != padding_id
         rows = slice(None) if self.keeps_padding else real
         return output_layer_loss(
@@ -328,6 +333,13 @@ class LossSum(nn.Module):
             self._soft_targets(source, read, rows),
             real if self.keeps_padding else None,
         )
+
+    def _twice(self, ids: Tensor, unknown_id: int | None) -> Tensor:
+        """The ids [B, T] and below them a copy, of which the cutoff makes some unknown: [2 B, T]."""
+        if not self.settings.token_cutoff or unknown_id is None:
+            return ids.repeat(2, 1)
+        is_drawn = torch.rand(ids.shape, device=ids.device) < self.settings.token_cutoff
+        return torch.cat((ids, ids.masked_fill(is_drawn & (ids != self.model.padding_id), unknown_id)))
 
     def _soft_targets(self, source: Tensor, read: Tensor, rows: Tensor | slice) -> SoftTargets | None:
         """Predictions of the teachers after the tokens read [B, T], for these rows of [B T]; None without teachers."""

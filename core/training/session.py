@@ -241,12 +241,14 @@ class TrainingSession:
             self._restore_optimizer(dict(zip(names, tensors, strict=True)))
 
     def _new_gradients(self, world: World) -> Gradients:
+        codecs = self.corpus.codecs
         loss_sum = LossSum(
             self.model,
             self.compiled.hidden_states,
             self.run.training,
             self._teachers,
             keeps_padding=self.launches.is_graph and world.size == 1,
+            unknown_ids=(codecs.source.vocabulary.unknown_id, codecs.target.vocabulary.unknown_id),
         )
         return Gradients(loss_sum, self.device, self.precision, world)
 

@@ -143,13 +143,43 @@ class TestRDrop:
         for name, gradient in gradients_of(cut).items():
             assert float((gradient - expected[name]).abs().max()) < 1e-5, name
 
+    def test_the_second_pass_reads_a_share_of_the_tokens_as_unknown(
+        self, corpus: PreparedCorpus, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """On both sides, other ones in each step; the words to predict are unchanged, padding is not read."""
+        session = TrainingSession(text_run(**self.SETTINGS, token_cutoff=0.3), corpus, "cpu")
+        batch = whole_batch(corpus)
+        seen: list[tuple[torch.Tensor, torch.Tensor]] = []
+        hidden_states = session.model.hidden_states
+
+        def watch(source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+            seen.append((source, target))
+            return hidden_states(source, target)
+
+        session.gradients._loss_sum.hidden_states = session.model.hidden_states = watch  # type: ignore[assignment]
+        num_tokens = [result.num_tokens for _ in range(2) if (result := session.step([batch])) is not None]
+        assert num_tokens == [batch.num_target_tokens] * 2
+        assert not torch.equal(seen[0][0], seen[1][0])
+        for source, target in seen:
+            for ids, given in ((source, batch.source), (target, batch.target[:, :-1])):
+                first, second = ids.chunk(2)
+                assert torch.equal(first, given)
+                is_real, is_changed = given != session.padding_id, second != given
+                assert bool((second[is_changed] == 0).all()), "the unknown token"
+                assert not bool((is_changed & ~is_real).any())
+                assert 0.15 < float(is_changed[is_real].float().mean()) < 0.45
+
+    def test_without_a_second_pass_a_cutoff_is_refused(self) -> None:
+        with pytest.raises(ConfigError, match=r"token_cutoff is 0\.05, but r_drop is 0: there is no second pass"):
+            text_run(token_cutoff=0.05)
+
     def test_a_run_with_it_resumes_to_the_last_bit(self, tmp_path: Path) -> None:
-        run = copy_run(num_epochs=2, r_drop=2.0)
+        run = text_run(num_epochs=2, r_drop=2.0, token_cutoff=0.2)
         whole, first, second = Recorder(), Recorder(stop_after=5), Recorder()
-        train(run, copy_corpus(run), tmp_path / "whole", device="cpu", on_event=whole)
-        train(run, copy_corpus(run), tmp_path / "run", device="cpu", on_event=first, should_stop=first.should_stop)
+        train(run, text_corpus(run), tmp_path / "whole", device="cpu", on_event=whole)
+        train(run, text_corpus(run), tmp_path / "run", device="cpu", on_event=first, should_stop=first.should_stop)
         torch.manual_seed(99)
-        train(run, copy_corpus(run), tmp_path / "run", device="cpu", resume=True, on_event=second)
+        train(run, text_corpus(run), tmp_path / "run", device="cpu", resume=True, on_event=second)
         assert [*first.losses, *second.losses] == whole.losses
 
     def test_without_dropout_it_is_refused(self) -> None:
