@@ -1,7 +1,7 @@
 """Train a preset for some steps and record each of them, as in docs/*.history.csv.
 
     AUGENMERK_MULTI30K=FOLDER python -m tools.first_steps annotated-2018 --steps 300 --change batch_size=3000 \
-        --out RUN_FOLDER --table docs/annotated-2018.history.csv
+        --out RUN_FOLDER --table docs/annotated-2018.history.csv [--device cuda]
 
 SIGTERM or Ctrl-C ends the run after the current step; the table then contains all steps so far.
 """
@@ -39,7 +39,8 @@ def main() -> int:
                 table.writerow({name: _short(getattr(event, name)) for name in COLUMNS})
                 file.flush()
 
-        finished = train(run, corpus, options.out, device="cpu", on_event=write, should_stop=lambda: stop.requested)
+        device, out = options.device, options.out
+        finished = train(run, corpus, out, device=device, on_event=write, should_stop=lambda: stop.requested)
     print(f"{finished.step} steps, {finished.seconds:.0f} s, validation loss {finished.best_validation_loss:.4f}")
     return 0
 
@@ -49,6 +50,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("preset")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--change", action="append", default=[], metavar="NAME=VALUE", help="change a training setting")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, required=True, help="folder of the run")
     parser.add_argument("--table", type=Path, required=True, help="CSV file for the steps")
     return parser.parse_args()
