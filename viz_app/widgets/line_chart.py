@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QSizePolicy
 from augenmerk.viz_app.theme import Theme, current_theme, scaled
 from augenmerk.viz_app.widgets.canvas import Canvas
 
-LEFT, RIGHT, BOTTOM = 60, 12, 34
+LEFT, RIGHT, BOTTOM, LEGEND_LINE, LEGEND_GAP = 60, 12, 34, 16, 28
+WIDE_VALUE = "−0.0000"
 CURVES_LIGHT = ("#2a63cc", "#a84c08", "#00795a", "#b0528c")
 CURVES_DARK = ("#78a6ff", "#f2a34f", "#2fc79f", "#e08fc0")
 """The themes' accent and warm colour, and two that colour-blind people tell from them (Okabe and Ito 2008)."""
@@ -40,7 +41,7 @@ class LineChart(Canvas):
     Attributes:
         curves: those drawn.
         hovered: the place on the x axis under the mouse; None if there is none.
-        top_px: height above the area for legend and title of the value axis, at 100%.
+        top_px: height above the area for one line of the legend and the title of the value axis, at 100%.
     """
 
     top_px: ClassVar[int] = 26
@@ -83,12 +84,28 @@ class LineChart(Canvas):
     @property
     def area(self) -> QRectF:
         """The rectangle of the curves."""
+        top = scaled(self.top_px) + (len(self._legend_lines()) - 1) * scaled(LEGEND_LINE)
         return QRectF(
             scaled(LEFT),
-            scaled(self.top_px),
+            top,
             max(self.width() - scaled(LEFT) - scaled(RIGHT), 10),
-            max(self.height() - scaled(self.top_px) - scaled(BOTTOM), 10),
+            max(self.height() - top - scaled(BOTTOM), 10),
         )
+
+    def _legend_lines(self) -> list[list[int]]:
+        """The indices of the curves in each line of the legend, with room for values next to the title of the axis."""
+        metrics, gap = QFontMetrics(current_theme().font("body")), scaled(LEGEND_GAP)
+        room = self.width() - scaled(RIGHT) - metrics.horizontalAdvance(self._y_title)
+        lines: list[list[int]] = [[]]
+        left = room
+        for index, curve in enumerate(self.curves):
+            width = metrics.horizontalAdvance(f"{curve.name} {WIDE_VALUE}") + gap
+            if width > left and lines[-1]:
+                lines.append([])
+                left = room
+            lines[-1].append(index)
+            left -= width
+        return lines
 
     def places(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The places of points [N]: pixels from the left and from the top, [N] each."""
@@ -171,14 +188,15 @@ class LineChart(Canvas):
             painter.setPen(theme.color("muted"))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         metrics = QFontMetrics(painter.font())
-        right = area.right()
-        for text, color in reversed(list(zip(texts, colors, strict=False))):
-            right -= metrics.horizontalAdvance(text)
-            painter.setPen(theme.color("text"))
-            painter.drawText(QPointF(right, scaled(12)), text)
-            painter.setPen(QPen(color, 3))
-            painter.drawLine(QPointF(right - 16, 8), QPointF(right - 5, 8))
-            right -= 28
+        for line, indices in enumerate(self._legend_lines()):
+            right, y = area.right(), line * scaled(LEGEND_LINE)
+            for index in reversed(indices):
+                right -= metrics.horizontalAdvance(texts[index])
+                painter.setPen(theme.color("text"))
+                painter.drawText(QPointF(right, y + scaled(12)), texts[index])
+                painter.setPen(QPen(colors[index], 3))
+                painter.drawLine(QPointF(right - 16, y + scaled(8)), QPointF(right - 5, y + scaled(8)))
+                right -= scaled(LEGEND_GAP)
 
     def _range(self, axis: str) -> tuple[float, float]:
         if (given := self._ranges.get(axis)) is not None:

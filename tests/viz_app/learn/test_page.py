@@ -333,7 +333,7 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
     (matrix,) = figure.matrix.matrices
     assert matrix.row_labels == (
         "all on",
-        *(f"feed-forward {side} {layer}" for side in ("encoder", "decoder") for layer in (1, 2, 3)),
+        *(f"{side} {layer}" for side in ("encoder", "decoder") for layer in (1, 2, 3)),
     )
     assert matrix.column_labels == original.predicted_tokens
     framed = set()
@@ -346,14 +346,14 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
         changed = [step for step, token in enumerate(original.predicted_tokens) if freely[step : step + 1] != (token,)]
         framed |= {(row, step) for step in changed[:1]}  # the first change; what follows reads other tokens
     assert {(cell.row, cell.column) for cell in figure.dependent} == framed
-    assert "feed-forward decoder 1: “her” instead of “arms”" in figure.says.text()
+    assert "decoder 1: “her” instead of “arms”" in figure.says.text()
     row = figure.networks.index(Network("decoder", 0))
     figure.matrix.clicked.emit(MatrixCell(0, row, 0))
     settle(qtbot, page)
     assert page.state.experiment.networks_off == {Network("decoder", 0)}
     assert page.state.translation is not None
     assert "her her her arms" in page.state.translation.text
-    assert figure.matrix.matrices[0].row_labels[row] == "feed-forward decoder 1, off now"
+    assert figure.matrix.matrices[0].row_labels[row] == "decoder 1, off now"
     assert figure.matrix.matrices[0].column_labels == original.predicted_tokens, "the table is about the original"
     figure.matrix.clicked.emit(MatrixCell(0, 0, 0))
     figure.matrix.clicked.emit(MatrixCell(0, row, 0))

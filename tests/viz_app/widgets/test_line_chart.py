@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetrics
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
@@ -67,6 +67,23 @@ def test_the_mouse_tells_the_values_there(qtbot: QtBot, chart: LineChart) -> Non
     before = chart.grab().toImage()
     chart.hovered = None
     assert chart.grab().toImage() != before
+
+
+@pytest.mark.parametrize("width", [260, 420, 900])
+def test_the_legend_has_room_for_values_next_to_the_title_of_the_axis(qtbot: QtBot, theme: Theme, width: int) -> None:
+    chart = LineChart("waves", "position", "value")
+    qtbot.addWidget(chart)
+    chart.resize(width, 200)
+    x = np.arange(9.0)
+    names, metrics = [f"dimension {index}" for index in range(4)], QFontMetrics(theme.font("body"))
+    chart.show_curves([Curve(name, x, -x / 9) for name in names])
+    lines = chart._legend_lines()
+    assert [index for line in lines for index in line] == [0, 1, 2, 3]
+    assert (len(lines) > 1) == (width < 900)
+    for line in lines:
+        widths = [metrics.horizontalAdvance(f"{names[index]} −0.1234") for index in line]
+        assert sum(widths) + len(line) * 16 + metrics.horizontalAdvance("value") <= chart.area.right() or len(line) == 1
+    assert chart.area.top() >= len(lines) * 16
 
 
 def test_without_curves_nothing_is_drawn(qtbot: QtBot, theme: Theme) -> None:

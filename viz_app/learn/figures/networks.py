@@ -88,7 +88,7 @@ class NetworksFigure(MatrixFigure):
             self.says.setText(f"{SOME_DEPEND}: {found}." if found else NONE_DEPENDS)
 
     def _change(self, cell: MatrixCell) -> str:
-        """“feed-forward decoder 1: “flowers” instead of “at””."""
+        """“decoder 1: “flowers” instead of “at””."""
         assert self.answer is not None
         network = self.networks[cell.row]
         without = self.answer[network]
@@ -113,4 +113,4 @@ class NetworksFigure(MatrixFigure):
 def _row_name(network: Network | None, *, is_off: bool = False) -> str:
     if network is None:
         return "all on"
-    return network.short_name + (", off now" if is_off else "")
+    return f"{network.side} {network.layer + 1}" + (", off now" if is_off else "")

@@ -121,7 +121,7 @@ DIMENSIONS = (4, 5, 6, 7)
 """Of 20, over 100 positions, as in The Annotated Transformer."""
 NUM_DIMENSIONS = 48
 """Of the model's own vectors; the first sinusoids are the quickest."""
-CHART_HEIGHTS = (125, 190)
+CHART_HEIGHTS = (140, 190)
 
 
 class PositionsFigure(MatrixFigure):
