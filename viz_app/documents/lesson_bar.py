@@ -27,7 +27,7 @@ from augenmerk.viz_app.widgets.commands import BoundCommand, add_shortcut
 from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, label, show_text
 from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
 
-MAX_LINES, MAX_LINES_IF_LOW, LOW_WINDOW = 3, 2, 740
+MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_EDITED, LOW_WINDOW = 3, 2, 1, 740
 """Lines of a text; fewer in a window below this height, in pixels at 100%."""
 BUSY_DELAY_MS = 250
 CHANGED, AWAITED, COMPUTING = "changed", "translating…", "computing the answer…"
@@ -169,15 +169,22 @@ class LessonBar(QFrame):
             if had_focus and not is_enabled and other.isEnabled():
                 other.setFocus()  # else Qt chooses, and the space bar would press something else
         self.edit_row.setVisible(self.is_editing)
+        self._fit_texts()
         for shortcut in self._arrow_keys:
             shortcut.setEnabled(self.takes_arrows)
         for text, command in self._edit_commands.items():
             self.edit_buttons[text].setEnabled(command.is_offered)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low window the texts leave the maps their room."""
+        """Fits the texts to the window."""
         super().resizeEvent(event)
-        most = MAX_LINES_IF_LOW if self.window().height() < scaled(LOW_WINDOW) else MAX_LINES
+        self._fit_texts()
+
+    def _fit_texts(self) -> None:
+        """In a low window the texts leave the maps their room: one line each above the buttons of the edit mode."""
+        most = MAX_LINES
+        if self.window().height() < scaled(LOW_WINDOW):
+            most = MAX_LINES_IF_EDITED if self.is_editing else MAX_LINES_IF_LOW
         for part in (self.text, self.question, self.answer):
             part.set_max_lines(most)
 

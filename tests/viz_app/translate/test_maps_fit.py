@@ -68,9 +68,10 @@ def test_no_row_is_cropped_in_any_window(make_window: MakeWindow, qtbot: QtBot, 
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("is_edited", [False, True])
 @pytest.mark.parametrize("has_changes", [False, True])
 def test_every_row_has_its_label_below_a_scene_with_question_and_answer(
-    make_window: MakeWindow, qtbot: QtBot, has_changes: bool
+    make_window: MakeWindow, qtbot: QtBot, has_changes: bool, is_edited: bool
 ) -> None:
     window = make_window(sentence=sentence_of(20))
     state, text = window.state, "The model reads the article twice: once for the noun, and once for the adjective. " * 3
@@ -87,6 +88,7 @@ def test_every_row_has_its_label_below_a_scene_with_question_and_answer(
     window.lessons.lesson.add(scene)
     window.lessons.bar.step_scene(1)
     assert window.lessons.bar.answer.isVisible()
+    window.lessons.bar.edit_button.setChecked(is_edited)
     for size in (size for size in SIZES if size != SMALLEST):
         window.resize(*size)
         qtbot.waitUntil(lambda: is_in_sight(window, 1), timeout=3000)
