@@ -53,6 +53,8 @@ from augenmerk.core.training.folder import (
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.training.step_metrics import StepMetricsWriter
 
+_MAX_DELETED = 5
+"""Times a file is written again after it was deleted meanwhile."""
 _PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece", "spacy", "torchtext")
 
 
@@ -263,15 +265,16 @@ class CheckpointManager:
 
         A deleted folder is created again, with its lock. Raises `TrainingError` if another training has it by then.
         """
-        was_deleted = False
+        num_deleted = 0
         while True:
             try:
                 self._restore_folder()
                 write()
                 return
             except StorageError as error:
-                if not was_deleted and not self.folder.exists():  # during the writing: it is created again once
-                    was_deleted = True
+                is_deleted = isinstance(error.__cause__, FileNotFoundError)  # while it was written, perhaps one by one
+                if is_deleted and num_deleted < _MAX_DELETED:
+                    num_deleted += 1
                     continue
                 failure = SaveFailed(path, str(error), self.session.progress.step)
                 self.on_event(failure)

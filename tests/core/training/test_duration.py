@@ -44,14 +44,19 @@ def test_estimate_is_near_the_time_of_real_steps() -> None:
     assert len(indices) == steps_per_epoch(run, "copy")
     batches = [collate(pairs, batch, session.padding_id) for batch in indices[:20]]
     session.step(batches[:1])
-    began = time.perf_counter()
-    for batch in batches:
-        session.step([batch])
-    seconds = (time.perf_counter() - began) / len(batches) * len(indices) * run.training.num_epochs
-    speed, work = measure_speed("cpu"), work_of(run, "copy")
-    assert speed is not None
+    work = work_of(run, "copy")
     assert work is not None
-    assert seconds / 3 < speed.seconds(work) < seconds * 3, "three times leaves room for a busy machine"
+    durations, speeds = [], []
+    for _ in range(3):  # in turn, and the shortest of each: other programs only lengthen them
+        for batch in batches:
+            began = time.perf_counter()
+            session.step([batch])
+            durations.append(time.perf_counter() - began)
+        speed = measure_speed("cpu")
+        assert speed is not None
+        speeds.append(speed)
+    seconds = min(durations) * len(indices) * run.training.num_epochs
+    assert seconds / 3 < fastest(speeds).seconds(work) < seconds * 3, "three times leaves room for a busy machine"
 
 
 def test_work_grows_with_epochs_and_ends_at_the_step_limit() -> None:

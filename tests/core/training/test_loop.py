@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,7 @@ from augenmerk.core.training.events import (
     EpochDone,
     Noted,
     PhaseStarted,
+    SaveFailed,
     StepDone,
     TrainingEvent,
     TrainingFinished,
@@ -475,6 +477,31 @@ class TestFolder:
         assert len(read_history(folder / HISTORY)) == 2
         assert not is_locked(folder)
         assert summarize(folder).state == "finished"
+
+    @pytest.mark.parametrize("num_deleted", [2, 20])
+    def test_a_file_deleted_while_it_is_written_is_written_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_deleted: int
+    ) -> None:
+        """As by someone who is deleting the folder; a folder where every file vanishes is reported."""
+        left, replace = [num_deleted], os.replace
+
+        def vanish(source: Path, target: Path) -> None:
+            if target.name == LAST and left[0]:
+                left[0] -= 1
+                source.unlink()
+            replace(source, target)
+
+        monkeypatch.setattr("augenmerk.core.storage.os.replace", vanish)
+        run, said = copy_run(num_epochs=1), Recorder()
+        if num_deleted == 20:
+            with pytest.raises(StorageError, match=f"Cannot write .*{LAST}: No such file"):
+                record(run, tmp_path / "run", on_event=said)
+            assert said.of(SaveFailed)
+        else:
+            finished, _ = record(run, tmp_path / "run", on_event=said)
+            assert finished.reason == "completed"
+            assert not said.of(SaveFailed)
+            assert (tmp_path / "run" / LAST).exists()
 
     def test_a_folder_that_another_training_has_taken_is_left_to_it(self, tmp_path: Path) -> None:
         folder = tmp_path / "run"
