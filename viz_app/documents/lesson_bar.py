@@ -157,6 +157,8 @@ class LessonBar(QFrame):
         if answer.is_computing:
             self.answer.set_text(COMPUTING)
             self.answer.setVisible(True)
+        for place, part in enumerate((self.question, self.answer)):  # both wrap to about as many lines
+            self._answered.setStretch(place, part.label.fontMetrics().horizontalAdvance(part.text()) + 1)
         set_visible(self.reveal_button, answer.can_show, focus_to=self.on_button)
         self.place.setToolTip(f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}")
         arrows = (
@@ -206,16 +208,14 @@ class LessonBar(QFrame):
         show_text(self.other_model, f"This scene uses the model “{name}”, but another model is open." if name else "")
 
     def _lay_out(self) -> None:
+        before = self.back_button, self.place, self.on_button, Space(10)
+        after = self.changes, self.update_button, self.revert_button, self.edit_button, self.close_button
+        header = row_of(*before, (self.title, 1), *after, spacing=6)
         asked = row_of((self.question, 1), self.reveal_button, spacing=6)
-        answered = row_of((asked, 1), (self.answer, 1), spacing=6)
-        words = column_of(self.title, self.text, answered, self.other_model, spacing=2)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        before = [(part, 0, middle) for part in (self.back_button, self.place, self.on_button)]
-        of_changes = self.changes, self.update_button, self.revert_button
-        after = [(part, 0, middle) for part in (*of_changes, self.edit_button, self.close_button)]
-        row = row_of(*before, Space(10), (words, 1), *after, spacing=6)
-        margins = PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6
-        column_of(row, self.edit_row, spacing=4, margins=margins, within=self)
+        self._answered = row_of(asked, self.answer, spacing=10)
+        words = column_of(self.text, self._answered, self.other_model, spacing=2, margins=(8, 0, 8, 0))
+        margins = PANEL_MARGIN - 8, 3, PANEL_MARGIN - 8, 6
+        column_of(header, words, self.edit_row, spacing=2, margins=margins, within=self)
 
     def _connect(self) -> None:
         lesson = self._lesson

@@ -464,7 +464,11 @@ class ContentHeightScrollArea(VerticalScrollArea):
 
     def fit(self) -> None:
         """Takes the height of the content, now; it follows content, width, font and style automatically, but later."""
-        self.setFixedHeight(max(1, min(self.content_height(), self._max_height())))
+        needed, most = self.content_height(), self._max_height()
+        # once there, a scroll bar that Qt shows as needed stays where only its own width makes it needed
+        policies = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policies.ScrollBarAsNeeded if needed > most else policies.ScrollBarAlwaysOff)
+        self.setFixedHeight(max(1, min(needed, most)))
 
     def content_height(self) -> int:
         """The height of the content at this width."""

@@ -92,3 +92,19 @@ def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrol
     kept.setFixedHeight(100)
     qtbot.waitUntil(lambda: kept.height() == 100)
     assert bar.value() == scrolled_to, "the user looks at something else now"
+
+
+def test_a_wider_area_needs_no_scroll_bar_for_the_width_of_its_scroll_bar(qtbot: QtBot, theme: Theme) -> None:
+    label = QLabel("word " * 30)
+    label.setWordWrap(True)
+    area = ContentHeightScrollArea(label, lambda: 40)
+    qtbot.addWidget(area)
+    width = next(width for width in range(200, 900) if label.heightForWidth(width) <= 40)
+    assert label.heightForWidth(width - 8) > 40
+    area.resize(100, 40)
+    with qtbot.waitExposed(area):
+        area.show()
+    qtbot.waitUntil(lambda: area.verticalScrollBar().isVisible())
+    area.resize(width, 40)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0, timeout=3000)
+    assert label.width() == width

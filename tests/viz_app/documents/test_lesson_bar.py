@@ -1,0 +1,45 @@
+"""The bar of a lesson: its texts have their room."""
+
+import pytest
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.translation.experiment_file import read_lesson_file
+from augenmerk.viz_app.documents.lesson import OpenLesson, SceneAnswer
+from augenmerk.viz_app.documents.lesson_bar import LessonBar
+from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.theme import Theme
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("size", [(1076, 700), (1342, 768)])
+def test_no_text_of_a_shipped_lesson_is_cut(qtbot: QtBot, theme: Theme, size: tuple[int, int]) -> None:
+    lesson, window = OpenLesson(), QWidget()
+    answer = SceneAnswer(lesson)
+    bar = LessonBar(lesson, answer)
+    column = QVBoxLayout(window)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addWidget(bar)
+    column.addStretch(1)
+    qtbot.addWidget(window)
+    window.resize(*size)
+    window.show()
+
+    def cut() -> list[str]:
+        qtbot.wait(10)
+        texts = (bar.text, bar.question, bar.answer)
+        return [each.text() for each in texts if each.isVisible() and each.verticalScrollBar().maximum() > 0]
+
+    for path in shipped_lessons():
+        lesson.open(read_lesson_file(path), path)
+        while True:
+            assert cut() == []
+            x = bar.on_button.x(), bar.on_button.y()
+            if answer.can_show:
+                answer.show()
+                assert bar.answer.isVisible()
+                assert cut() == []
+            assert (bar.on_button.x(), bar.on_button.y()) == x, "the arrows stay under the mouse"
+            if not lesson.can_step_on:
+                break
+            lesson.step(1)
