@@ -346,6 +346,30 @@ def test_a_presented_chapter_shows_the_heads_of_all_layers(
     window.presentation.end()
 
 
+@pytest.mark.heavy
+def test_a_presented_chapter_shows_all_tokens_of_a_long_sentence_beside_its_text(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(None, loader=open_once, sentence=sentence_of(20))
+    window.present("chapter words")
+    window.showNormal()
+    learn = window.pages.learn
+    assert learn is not None
+    qtbot.waitUntil(lambda: learn.view is not None and learn.state.result is not None)
+    view = learn.view
+    assert view is not None
+    text, figures = (each for each in view.findChildren(VerticalScrollArea) if each.parent() is view)
+    for size in ((1280, 800), (1366, 768), (1440, 900), (1920, 1080)):
+        window.resize(700, 700)
+        qtbot.waitUntil(lambda: text.y() < figures.y())
+        window.resize(*size)
+        qtbot.waitUntil(lambda size=size: current_theme().scale == scale_for(size), timeout=3000)
+        qtbot.waitUntil(lambda: text.x() < figures.x() and text.y() == figures.y(), timeout=3000)
+        if size in ((1366, 768), (1920, 1080)):
+            qtbot.waitUntil(lambda: figures.verticalScrollBar().maximum() == 0, timeout=3000)
+    window.presentation.end()
+
+
 class WaitingTranslator(FakeTranslator):
     """Translates other sentences than the first when it is allowed to."""
 

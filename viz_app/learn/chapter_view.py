@@ -30,7 +30,7 @@ from augenmerk.viz_app.widgets.layouts import (
 )
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
-STACKED = 800
+STACKED = 780
 """On a page that is narrower, in pixels, figures are below the text."""
 FIGURE_HEIGHT_STACKED = 420
 """Height of a figure below the text. The window scrolls then."""
@@ -463,7 +463,10 @@ class ChapterView(QWidget):
         return super().eventFilter(watched, event)
 
     def _arrange(self) -> None:
-        self._is_stacked = self.width() < scaled(STACKED)
+        area = area_around(self) if self._is_stacked else None  # its bar disappears with the stack
+        bar = area.verticalScrollBar() if area is not None else None
+        own_bar = bar.width() if bar is not None and bar.isVisible() else 0
+        self._is_stacked = self.width() + own_bar < scaled(STACKED)
         self._row.setDirection(
             QBoxLayout.Direction.TopToBottom if self._is_stacked else QBoxLayout.Direction.LeftToRight
         )

@@ -16,8 +16,8 @@ from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
 from augenmerk.viz_app.worker.jobs import Job
 
 WORD_GAP = 10
-FACTORS = (2.2, 1.8, 1.5, 1.25, 1.0)
-"""Sizes of letters, in relation to other panels."""
+FACTORS = *((size, size) for size in (2.2, 1.8, 1.5, 1.35, 1.25, 1.1, 1.0)), (1.0, 0.4)
+"""Sizes of letters, in relation to other panels, and of the gaps between words."""
 AROUND_SIDES = 80
 """Height of heading and margins."""
 
@@ -69,14 +69,14 @@ class TokensFigure(ChapterFigure):
     def _size_letters(self) -> None:
         self._fitted_to = self.available_height, current_theme().base_px
         width = self.width() - 2 * scaled(PANEL_MARGIN)
-        for factor in FACTORS if self.available_height else FACTORS[-1:]:
+        for factor, gap in FACTORS if self.available_height else FACTORS[-2:-1]:
             for side in self.sides:
                 side.setStyleSheet(_letters(factor))
                 for part in side.findChildren(QWidget):
                     part.updateGeometry()  # at once: Qt announces new sizes level by level, later
                 flow = side.layout()
                 assert isinstance(flow, FlowLayout)
-                flow.setSpacing(round(scaled(WORD_GAP) * factor))
+                flow.setSpacing(round(scaled(WORD_GAP) * gap))
             if sum(side.heightForWidth(width) for side in self.sides) + scaled(AROUND_SIDES) <= self.available_height:
                 return
 
