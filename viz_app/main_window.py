@@ -111,6 +111,10 @@ class PageHost:
         self._window.top_bar.show_page(index)
         self._window.lessons.bar.rebuild()
 
+    def way_back(self) -> Callable[[], object]:
+        """Returns a function that shows the current page again."""
+        return partial(self.show, (self.translate, self.learn, self.train).index(self.in_sight))
+
     def visit(self, index: int) -> None:
         """Shows a page; during a presentation, its main part."""
         self.show(index)
@@ -845,6 +849,7 @@ class MainWindow(QMainWindow):
         self.presentation = Presentation(self.state, self, everything, self.appearance.present_at)
         self.presentation.step_scene = self.lessons.bar.step_scene
         self.presentation.scene_words = self.lessons.scene_words
+        self.presentation.way_back = self.pages.way_back
         self.setCentralWidget(everything)
         self.resize(1440, 900)
         self.restoreGeometry(self.preferences.bytes("window"))

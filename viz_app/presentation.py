@@ -88,6 +88,7 @@ class Presentation(QWidget):
         view: the view that is presented; None while none is.
         step_scene: moves by a number of scenes and returns True; False if no lesson is shown.
         scene_words: heading, text, question and shown answer of the scene; None if no lesson is shown.
+        way_back: returns a function that shows the current page of the window again.
         scene: those of a lesson; hidden without one.
         source, target: the sentence, and the words of the translation; new words are marked. Above a chapter, `target`
             has both.
@@ -119,6 +120,8 @@ class Presentation(QWidget):
         self._busy_timer.timeout.connect(lambda: self._show_busy(True))
         self.step_scene: Callable[[int], bool] = lambda by: False
         self.scene_words: Callable[[], tuple[str, ...] | None] = lambda: None
+        self.way_back: Callable[[], Callable[[], object]] = lambda: bool
+        self._go_back: Callable[[], object] = bool
         self.scene, self.source, self.target, self.value, self.caption, self.hint = (QLabel() for _ in range(6))
         self.changes = ChangeLabels()
         self._make_texts()
@@ -159,6 +162,8 @@ class Presentation(QWidget):
     def present(self, view: Presentable) -> None:
         """Fills the screen with a view; another one that is presented is given back."""
         self._give_back()
+        if self._page_before is None:
+            self._go_back = self.way_back()
         widget = view.open()
         size = self.size() if self._page_before is not None else self._window.screen().size()
         if self._page_before is None:
@@ -173,10 +178,12 @@ class Presentation(QWidget):
         self.setFocus()
 
     def end(self) -> None:
-        """Gives the view back, and shows the window as it was before."""
+        """Gives the view back, and shows the window as it was before; with a lesson, the page of its scene."""
         if self._page_before is None:
             return
         self._give_back()
+        if self.scene_words() is None:
+            self._go_back()
         self._enlarge(None)
         self._window.setWindowState(self._window_before)
         self._pages.setCurrentWidget(self._page_before)  # last: then it is laid out once

@@ -158,6 +158,20 @@ def test_f5_presents_the_tab_that_was_clicked(make_window: MakeWindow, qtbot: Qt
 
 
 @pytest.mark.heavy
+def test_the_presentation_ends_on_the_page_where_it_began(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    for name in ("chapter weight", "training"):
+        window.present(name)
+        qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
+        assert window.pages.in_sight is window.translate_page
+        assert window.translate_page.isVisible()
+    window.pages.open_chapter("heads")
+    window.present("chapter weight")
+    qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
+    assert window.pages.in_sight is window.pages.learn
+
+
+@pytest.mark.heavy
 def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     presentation = presented(window, qtbot)

@@ -40,6 +40,7 @@ CHOICE_SPACING = 10
 RETURN_KEYS = Qt.Key.Key_Return, Qt.Key.Key_Enter
 NO_SUCH_HEAD = "the head that you click on"
 NO_SUCH_WORD = "This sentence has no word for this question. Type a longer one."
+NO_OTHER_ORDER = "One word has no other order. Type a sentence of several words."
 COMPUTING = "Computing…"
 
 
@@ -125,7 +126,7 @@ class PredictView(QFrame):
         is_same = self._shuffled_text == self._asked.text
         self._is_askable = original is not None and UNKNOWN not in values.values() and not is_same
         if original is not None and not self._is_askable:
-            self._show_verdict(NO_SUCH_WORD)
+            self._show_verdict(NO_OTHER_ORDER if is_same else NO_SUCH_WORD)
         self.question.setText(text.filled(values))
         self._allow()
 

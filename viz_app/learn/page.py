@@ -340,13 +340,16 @@ class ChapterList(QFrame):
         num_columns, row = 2 if self._is_narrow else 1, 0
         for group in (self.buttons, [self._lessons_heading], self.lesson_buttons):
             for place, each in enumerate(group):
-                self._grid.addWidget(each, row + place // num_columns, place % num_columns)
+                span = num_columns if each is self._lessons_heading else 1
+                self._grid.addWidget(each, row + place // num_columns, place % num_columns, 1, span)
             row += math.ceil(len(group) / num_columns)
         for number, (button, chapter) in enumerate(zip(self.buttons, self._chapters, strict=True), start=1):
             button.setText(str(number) if self._is_narrow else f"{number}  {chapter.title}")
             button.setToolTip(chapter.title)
+            button.setAccessibleName(f"Chapter {number}: {chapter.title}")
         for button in self.lesson_buttons:
             short, title = button.property("names")
             button.setText(short if self._is_narrow else title)
             button.setToolTip(f"Lesson: {title}")
-        self._lessons_heading.setVisible(bool(self.lesson_buttons) and not self._is_narrow)
+            button.setAccessibleName(f"Lesson: {title}")
+        self._lessons_heading.setVisible(bool(self.lesson_buttons))

@@ -232,6 +232,15 @@ def switches_on(experiment: Experiment, *parts: Head | Network) -> bool:
     return {each.part for each in experiment.scalings}.issuperset(parts)
 
 
+def switch_text(experiment: Experiment, *parts: Head | Network, name: str = "") -> str:
+    """The text of a button or menu entry that calls `toggle`; `name`: of the parts."""
+    if not switches_on(experiment, *parts):
+        return f"Switch {name} off" if name else "Switch off"
+    if all(each.factor for each in experiment.scalings if each.part in parts):
+        return f"Restore {name}" if name else "Restore"
+    return f"Switch {name} on" if name else "Switch on"
+
+
 def toggle(*parts: Head | Network) -> Intent:
     """Switches heads and feed-forward networks off, or on again: see `switches_on`."""
 

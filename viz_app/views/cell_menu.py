@@ -12,7 +12,7 @@ from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE, AttentionRow
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import intervene, remove, scale, switches_on, temper, toggle
+from augenmerk.viz_app.state.experiment_editor import intervene, remove, scale, switch_text, temper, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState, partner, query_tokens
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import scaled, scales
@@ -105,7 +105,7 @@ class PartsMenu(QMenu):
 
 def add_switch(menu: QMenu, state: ExperimentState, name: str, *parts: Head | Network) -> None:
     """Adds an entry that switches heads and networks off or on. Gives them this name."""
-    action = menu.addAction(f"Switch {name} {'on' if switches_on(state.experiment, *parts) else 'off'}")
+    action = menu.addAction(switch_text(state.experiment, *parts, name=name))
     action.triggered.connect(lambda: state.submit(toggle(*parts)))
 
 

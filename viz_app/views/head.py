@@ -40,7 +40,7 @@ from augenmerk.viz_app.heatmap.heatmap import Heatmap, least_height
 from augenmerk.viz_app.heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.heatmap.lines_view import LinesView
 from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_editor import switches_on, toggle
+from augenmerk.viz_app.state.experiment_editor import switch_text, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_in_words, role_name
 from augenmerk.viz_app.state.map_view import Pair
@@ -83,7 +83,6 @@ QUESTION = "What am I looking at?"
 LOW_PANEL = 560
 """Pixels of height below which the map gets more room: the tools have one line, a menu replaces the controls, and the
 meaning of a row is one paragraph."""
-SWITCH_TEXTS = ("Switch off", "Switch on")
 LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 225, 110, 570, 130
 """Pixels that the name of a head needs with the buttons at the right end; with its role; and the question in full."""
 EXPLANATION_SHARE, LEAST_EXPLANATION = 0.33, 36
@@ -147,7 +146,8 @@ class HeadPanel(QFrame):
     def _make_header(self) -> None:
         state, settings = self._state, self._state.settings
         self.switch_button = flat_button(
-            SWITCH_TEXTS[False], SWITCH_HEAD.tip_with_keys("See the translation without this head")
+            switch_text(state.experiment, state.selection.head),
+            SWITCH_HEAD.tip_with_keys("See the translation without this head"),
         )
         self.switch_button.clicked.connect(lambda: state.submit(toggle(state.selection.head)))
         names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}
@@ -254,7 +254,7 @@ class HeadPanel(QFrame):
         if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
             forms = *forms_of_title(" · ".join((*parts, shown)), head.kind), *forms[2:]
         self._forms = forms
-        self.switch_button.setText(SWITCH_TEXTS[switches_on(state.experiment, head)])
+        self.switch_button.setText(switch_text(state.experiment, head))
         self.switch_button.setVisible(is_one_head)
         has_role = state.result is not None and is_one_head and state.roles.sample is not None
         self.role.setText(role_name(state.roles, head) if has_role else "")

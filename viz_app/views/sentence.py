@@ -672,12 +672,12 @@ def _per_token(translation: Translation) -> str:
 
 def _from_to(before: float, now: float) -> str:
     digits = _digits(before, now)
-    return f"{number(before, digits)} → {number(now, digits)}"
+    return " → ".join(dict.fromkeys((number(before, digits), number(now, digits))))  # once, if they look the same
 
 
 def _digits(before: float, now: float) -> int:
-    """Decimals of both numbers: three where two would hide that they differ."""
-    return 3 if before != now and number(before) == number(now) else 2
+    """Decimals of both numbers: three where these show a difference that two hide."""
+    return next((digits for digits in (2, 3) if number(before, digits) != number(now, digits)), 2)
 
 
 class CoverageNotice(QWidget):

@@ -355,6 +355,8 @@ def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
     assert names[1:] == [f"Lesson: {read_lesson_file(each).title}" for each in shipped_lessons()]
     window.resize(1100, 700)
     assert learn.list.lesson_buttons[0].text() == "L1"
+    assert learn.list.lesson_buttons[0].accessibleName() == "Lesson: Three scenes"
+    assert learn.list.buttons[0].accessibleName() == f"Chapter 1: {learn.chapters[0].title}"
     window.resize(1920, 1080)
     assert learn.list.lesson_buttons[0].text() == "Three scenes"
     qtbot.mouseClick(learn.list.lesson_buttons[0], Qt.MouseButton.LeftButton)

@@ -13,7 +13,7 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.learn.chapter import Predict, read_chapters
-from augenmerk.viz_app.learn.chapter_view import COMPUTING, NO_SUCH_WORD, ChapterView, PredictView
+from augenmerk.viz_app.learn.chapter_view import COMPUTING, NO_OTHER_ORDER, NO_SUCH_WORD, ChapterView, PredictView
 from augenmerk.viz_app.learn.checks import SAME_WEIGHT
 from augenmerk.viz_app.learn.figures.decoding import UNCHANGED, BeamFigure
 from augenmerk.viz_app.learn.page import LearnPage
@@ -259,12 +259,14 @@ def test_another_sentence_clears_an_answer_that_was_judged(qtbot: QtBot, window:
     assert not prediction.verdict.isVisible()
 
 
-@pytest.mark.parametrize("name", ["positions", "kinds"])
-def test_one_word_is_too_few_to_be_shuffled_or_removed(qtbot: QtBot, window: MainWindow, name: str) -> None:
+@pytest.mark.parametrize(("name", "reason"), [("positions", NO_OTHER_ORDER), ("kinds", NO_SUCH_WORD)])
+def test_one_word_is_too_few_to_be_shuffled_or_removed(
+    qtbot: QtBot, window: MainWindow, name: str, reason: str
+) -> None:
     (prediction,) = open_chapter(qtbot, window, name, "Hund.").text.predictions
     next(iter(prediction.choices.values())).click()
     assert not prediction.look.isEnabled()
-    assert prediction.verdict.text() == NO_SUCH_WORD
+    assert prediction.verdict.text() == reason
 
 
 def test_shuffling_by_the_button_keeps_the_question(qtbot: QtBot, window: MainWindow) -> None:

@@ -346,11 +346,11 @@ def _choose(panel: HeadPanel, text: str) -> None:
     panel.cell_menu.close()
 
 
-def test_a_scaled_head_is_switched_on_and_says_so(panel: HeadPanel, state: ExperimentState) -> None:
+def test_a_scaled_head_is_restored_and_says_so(panel: HeadPanel, state: ExperimentState) -> None:
     state.submit(scale(Head("cross", 0, 0), 0.5))
-    assert panel.switch_button.text() == "Switch on"
+    assert panel.switch_button.text() == "Restore"
     _open_menu(panel, Pair(2, 3))
-    _choose(panel, "Switch this head on")
+    _choose(panel, "Restore this head")
     assert not state.experiment.interventions
 
 

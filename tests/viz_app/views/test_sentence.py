@@ -140,7 +140,7 @@ def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
     result = answer(state)
     before, *rest = result.original.log_probabilities
     original = replace(result.original, log_probabilities=(before - sum((before, *rest)) - 1.282, *rest))
-    for change, told in ((-0.0015, "−1.282 → −1.284"), (0.0, "−1.28 → −1.28"), (-0.25, "−1.28 → −1.53")):
+    for change, told in ((-0.0015, "−1.282 → −1.284"), (0.0, "−1.28"), (-0.0001, "−1.28"), (-0.25, "−1.28 → −1.53")):
         now = (original.log_probabilities[0] + change, *rest)
         state.accept(replace(result, original=original, original_log_probabilities=now))
         assert panel.facts.text().endswith(f"of the original: {told}")
@@ -223,8 +223,9 @@ def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, 
     state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
     assert result.own is not None
-    before, now = (f"{each.log_probability:.2f}".replace("-", "−") for each in (result.original, result.changed))
-    assert panel.facts.text().startswith(f"log-probability {before} → {now}\n"), "what the change costs it"
+    texts = [f"{each.log_probability:.2f}".replace("-", "−") for each in (result.original, result.changed)]
+    change = " → ".join(dict.fromkeys(texts))
+    assert panel.facts.text().startswith(f"log-probability {change}\n"), "what the change costs it"
     assert panel.original_line.whole.startswith(("Now less probable: log-probability lower by ", "Equally probable"))
     assert panel.original_line.whole.endswith(" · The model's own: Ein mann.")
 
