@@ -631,6 +631,11 @@ def test_twenty_rows_are_all_in_sight_in_presented_tabs(make_window: MakeWindow,
     qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
     areas = [each for each in tab.findChildren(VerticalScrollArea) if each.isVisible()]
     assert areas
+    left = min(each.mapTo(window, QPoint()).x() for each in areas)
+    words = window.presentation.target
+    assert left - words.mapTo(window, words.rect().topRight()).x() > current_theme().base_px, (
+        "the words do not touch it"
+    )
     qtbot.waitUntil(lambda: all(each.verticalScrollBar().maximum() == 0 for each in areas))
     assert not tab.explanation.isVisible()
     window.presentation.end()

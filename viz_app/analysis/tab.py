@@ -95,7 +95,8 @@ class AnalysisTab(LivePanel):
     def set_presented(self, is_presented: bool) -> None:
         """The tab fills the screen from now on, or no longer."""
         self.is_presented = is_presented
-        scales(self.column.setContentsMargins, *((0, 0, 0, 0) if is_presented else MARGINS))
+        presented = 0 if self.has_sentences else PANEL_MARGIN, 0, 0, 0  # the sentences of others are at their left
+        scales(self.column.setContentsMargins, *(presented if is_presented else MARGINS))
         self.redraw_in_sight()
 
     def on_stopped(self) -> None:
