@@ -15,7 +15,7 @@ from augenmerk.viz_app.export.saving import ExportSource, import_matplotlib
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.run import settings as run_settings
-from augenmerk.viz_app.train.run.choices import RunChoices, new_run_folder, whole_number, with_tilde
+from augenmerk.viz_app.train.run.choices import MEASURING, RunChoices, new_run_folder, whole_number, with_tilde
 from augenmerk.viz_app.train.run.controller import RunController
 from augenmerk.viz_app.train.run.form import AllSettings, RunForm
 from augenmerk.viz_app.train.run.panel import NoticeBar, RunPanel
@@ -172,7 +172,9 @@ class TrainPage(QWidget):
         super().showEvent(event)
         if self._seeks_devices:  # a broken driver leaves the default devices
             self._seeks_devices = False
-            self._device_worker.submit(Request(DevicesJob(), self, self._on_devices))
+            self.form.set_speeds(None)
+            request = Request(DevicesJob(), self, self._on_devices, on_error=lambda _failure: self.form.set_speeds({}))
+            self._device_worker.submit(request)
         QTimer.singleShot(0, self, self._show_right)
 
     def _on_devices(self, labels: dict[str, str]) -> None:
@@ -180,21 +182,24 @@ class TrainPage(QWidget):
         self.panel.set_devices(labels)
         self._device_worker.close()
         self._machine = f"{platform.node()} {sorted(labels.items())}"
-        self.form.set_speeds(run_settings.load_speeds(self._settings, self._machine))
+        self.form.set_speeds(run_settings.load_speeds(self._settings, self._machine) or None)
         self._until_speeds.start()
 
     def _measure_speeds(self) -> None:
         if self.isVisible() and not self.controller.is_running:  # the speed of a busy device would be measured
             self._device_worker = InferenceWorker(parent=self)
-            self._device_worker.submit(Request(SpeedsJob(), self, self._on_speeds))
+            request = Request(SpeedsJob(), self, self._on_speeds, on_error=lambda _failure: self._on_speeds({}))
+            self._device_worker.submit(request)
+        else:
+            self._on_speeds({})
 
     def _on_speeds(self, speeds: dict[str, Speed]) -> None:
         self._device_worker.close()
+        best = known = run_settings.load_speeds(self._settings, self._machine)
         if speeds and not self.controller.is_running:
-            known = run_settings.load_speeds(self._settings, self._machine)
             best = {name: fastest((speed, known.get(name, speed))) for name, speed in speeds.items()}
             run_settings.save_speeds(self._settings, self._machine, best)
-            self.form.set_speeds(best)
+        self.form.set_speeds(best)
 
     def _on_run_changed(self, run: Run) -> None:
         self._intro.title.setText(activity(run) or INTRO_TITLE)  # until there are curves
@@ -456,7 +461,7 @@ def steps_of(choices: RunChoices, duration: str = "") -> list[tuple[str, str]]:
     num_epochs = choices.value("training.num_epochs")
     epochs = "One epoch" if num_epochs == 1 else f"{num_epochs:,} epochs"
     if duration:
-        epochs += f", {duration} on this machine"
+        epochs += f" ({duration})" if duration == MEASURING else f", {duration} on this machine"
     look = (
         "The validation loss is measured; the best and the last checkpoint are saved. "
         "Try the best one on the Translate page while training continues."

@@ -25,6 +25,7 @@ from augenmerk.core.training.folder import remembered_run_folders
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.charts.picture import _why_empty
 from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.run.choices import MEASURING
 from augenmerk.viz_app.train.run.form import DEFAULT_DEVICES
 from augenmerk.viz_app.train.run.status_text import metric_rows
 from augenmerk.viz_app.train.state import Status
@@ -323,10 +324,10 @@ def test_a_later_start_knows_the_speed_of_the_machine(
     make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = make_page(ScriptedTraining())
-    qtbot.waitUntil(lambda: page.form.duration != "")
+    qtbot.waitUntil(lambda: page.form.duration.startswith("about"))
     monkeypatch.setattr("augenmerk.viz_app.train.page.SPEEDS_AFTER_MS", 1_000_000)
     later = make_page(ScriptedTraining())
-    qtbot.waitUntil(lambda: later.form.duration != "")
+    qtbot.waitUntil(lambda: later.form.duration.startswith("about"))
 
 
 def test_durations_measured_on_a_busy_machine_are_corrected_by_a_later_start(
@@ -347,6 +348,20 @@ def test_durations_measured_on_a_busy_machine_are_corrected_by_a_later_start(
         qtbot.waitUntil(lambda page=page: not page._device_worker._thread.is_alive())
         seen.append(page.form.preset_menu.actions_by_name["copy-task-small"].text().partition(" · ")[2])
     assert seen == ["about 2 minutes", "about 30 seconds", "about 30 seconds"]
+
+
+def test_durations_are_announced_while_they_are_measured_for_the_first_time(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("augenmerk.viz_app.train.page.SPEEDS_AFTER_MS", 10)
+    may_end = threading.Event()
+    monkeypatch.setattr("augenmerk.viz_app.train.page.measure_speed", lambda *_: may_end.wait(20) and None)
+    page = make_page(ScriptedTraining())
+    qtbot.waitUntil(lambda: page.form.duration == MEASURING)
+    assert page.form.preset_menu.actions_by_name["copy-task-small"].text() == f"copy-task-small · {MEASURING}"
+    assert any(MEASURING in each.text() for each in page.findChildren(QLabel))
+    may_end.set()
+    qtbot.waitUntil(lambda: page.form.duration == "", timeout=20_000)
 
 
 def test_a_page_measures_nothing_after_it_was_shut_down(

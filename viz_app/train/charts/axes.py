@@ -32,7 +32,6 @@ from augenmerk.viz_app.train.charts.picture import (
 
 LINE_POINTS: dict[Look, float] = {"raw": 0.7, "curve": 1.7, "points": 1.3, "reference": 1.0}
 GRID_POINTS, MARKER_POINTS, RING_POINTS, LABEL_GAP_POINTS = 0.8, 4.5, 9, 6
-LINE_HEIGHT = 1.2
 """Of a label, in relation to its letters."""
 _MIN_DIGITS, _MAX_DIGITS = 3, 9
 WIDTH, HEIGHT = 7.0, 2.9
@@ -67,7 +66,9 @@ class ChartAxes:
         (self._best_ring,) = axes.plot(
             [], [], animated=is_animated, linestyle="none", marker="o", fillstyle="none", clip_on=False
         )
-        self._best_label = axes.annotate("", (0, 0), (0, 0), textcoords="offset points", animated=is_animated)
+        self._best_label = axes.annotate(
+            "", (1, 1), (0, 0), "axes fraction", "offset points", ha="right", animated=is_animated
+        )
         self._message = axes.text(0.5, 0.5, "", transform=axes.transAxes, ha="center", animated=is_animated)
         self._set_scale(is_log=False)
 
@@ -130,7 +131,7 @@ class ChartAxes:
         return artist
 
     def _draw_best(self, picture: ChartPicture) -> None:
-        """A ring around the best validation; its value is below if there is room and no training curve, else above."""
+        """A ring around the best validation; its value is in the corner at the right that is farther from all lines."""
         best = picture.best
         if best is not None and not picture.x_limits[0] <= best[0] <= picture.x_limits[1]:
             best = None
@@ -138,16 +139,22 @@ class ChartAxes:
         self._best_label.set_visible(best is not None)
         if best is None:
             return
-        across, up = self.axes.transAxes.inverted().transform(self.axes.transData.transform(best[:2]))
-        training = [line for line in picture.lines if line.key == "curve" and len(line.xs)]
-        points_below = up * self.axes.bbox.height * 72 / self.axes.figure.dpi
-        has_room = points_below > LABEL_GAP_POINTS + LINE_HEIGHT * float(self._best_label.get_fontsize())
-        is_below = has_room and all(np.interp(best[0], line.xs, line.ys) > best[1] for line in training)
-        self._best_label.xy = best[:2]
+        heights = [height for line in picture.lines for height in self._heights_at_the_right(line, picture)]
+        is_above = not heights or 1 - max(heights) >= min(heights)
+        self._best_label.xy = 1, int(is_above)
         self._best_label.set_text(best[2])
-        self._best_label.set_position((0, -LABEL_GAP_POINTS if is_below else LABEL_GAP_POINTS))
-        self._best_label.set_verticalalignment("top" if is_below else "bottom")
-        self._best_label.set_horizontalalignment("right" if across > 0.5 else "left")
+        self._best_label.set_position((0, -LABEL_GAP_POINTS if is_above else LABEL_GAP_POINTS))
+        self._best_label.set_verticalalignment("top" if is_above else "bottom")
+
+    def _heights_at_the_right(self, line: ChartLine, picture: ChartPicture) -> list[float]:
+        """The least and greatest height of a line in the right half of the chart, as shares of its height."""
+        first, last = picture.x_limits
+        ys = np.asarray(line.ys, dtype=float)[np.asarray(line.xs) >= (first + last) / 2]
+        ys = ys[np.isfinite(ys)]
+        if not len(ys):
+            return []
+        points = self.axes.transData.transform([(last, ys.min()), (last, ys.max())])
+        return [float(height) for _, height in self.axes.transAxes.inverted().transform(points)]
 
     def _set_scale(self, *, is_log: bool) -> None:
         self.axes.set_yscale("log" if is_log else "linear")

@@ -199,15 +199,20 @@ def schedule_note(run: RunConfig, source: str | Path) -> str:
     return "" if run.is_copy_task else describe_schedule(run.training, steps_per_epoch(run, source)) or ""
 
 
-def estimated_duration(choices: RunChoices, speeds: Mapping[str, Speed]) -> str:
+MEASURING = "measuring the duration…"
+
+
+def estimated_duration(choices: RunChoices, speeds: Mapping[str, Speed] | None) -> str:
     """A rough duration of the run, such as "about 1 minute"; empty if it is unknown, or if the run is refused.
 
-    `speeds`: by the name of the device.
+    `speeds`: by the name of the device; None while they are measured.
     """
     try:
         work = work_of(choices.run_config(), choices.source())
     except AugenmerkError:
         return ""
+    if speeds is None:
+        return MEASURING if work is not None else ""
     speed = speeds.get(choices.device)
     return about(speed.seconds(work)) if speed is not None and work is not None else ""
 

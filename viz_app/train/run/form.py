@@ -72,7 +72,7 @@ class RunForm(QWidget):
     def __init__(self, choices: RunChoices) -> None:
         super().__init__()
         self._choices = choices
-        self._speeds: Mapping[str, Speed] = {}
+        self._speeds: Mapping[str, Speed] | None = {}
         self.setProperty("role", "form")
         self.preset_menu = value_menu("preset")
         self.data_menu = value_menu("data")
@@ -137,8 +137,8 @@ class RunForm(QWidget):
         self.device_menu.set_entries(entries_of(labels))
         self.device_menu.show_choice(self._choices.device)
 
-    def set_speeds(self, speeds: Mapping[str, Speed]) -> None:
-        """Shows durations on devices of these speeds."""
+    def set_speeds(self, speeds: Mapping[str, Speed] | None) -> None:
+        """Shows durations on devices of these speeds; None while they are measured."""
         self._speeds = speeds
         self._change()
 

@@ -9,10 +9,10 @@ from augenmerk.viz_app.train.curves import RunCurves
 
 
 def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -> Annotation:
-    """The label of the only validation of a run of 100 steps on an axis from 0 to 10."""
+    """The label of the only validation of a run of 100 steps, whose training loss falls from 9 to `training`."""
     curves = RunCurves()
     for each in range(1, 101):
-        curves.training_loss.append(each, training)
+        curves.training_loss.append(each, 9.0 if each < 10 else training)
     curves.last_step = 100
     curves.add_validation(EpochRecord(1, step, training, loss, loss, 1e-3, 1.0, bleu=loss))
     axes = ChartAxes(Figure().add_subplot(), num_steps=6)
@@ -24,19 +24,19 @@ def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -
 @pytest.mark.parametrize(
     ("step", "loss", "quantity", "training", "corner"),
     [
-        (90, 5.0, "loss", 9.0, ("right", "top")),
-        (10, 5.0, "loss", 9.0, ("left", "top")),
-        (90, 6.0, "loss", 4.0, ("right", "bottom")),
-        (90, 1.0, "loss", 9.0, ("right", "top")),
-        (90, 0.5, "loss", 9.0, ("right", "bottom")),
-        (90, 9.5, "bleu", 9.0, ("right", "top")),
+        (90, 2.0, "loss", 3.0, "top"),
+        (90, 5.0, "loss", 4.0, "top"),
+        (10, 1.0, "loss", 9.0, "bottom"),
+        (90, 7.0, "loss", 8.0, "bottom"),
+        (90, 9.5, "bleu", 9.0, "bottom"),
     ],
 )
-def test_the_label_of_the_best_validation_stays_within_the_chart_and_off_the_training_curve(
-    step: int, loss: float, quantity: Quantity, training: float, corner: tuple[str, str]
+def test_the_label_of_the_best_validation_is_in_the_corner_farther_from_all_lines(
+    step: int, loss: float, quantity: Quantity, training: float, corner: str
 ) -> None:
     found = label_of_best(step, loss, quantity, training)
-    assert (found.get_horizontalalignment(), found.get_verticalalignment()) == corner
+    assert (found.get_horizontalalignment(), found.get_verticalalignment()) == ("right", corner)
+    assert found.xy == (1, int(corner == "top")), "not at the ring, which lies on a curve"
     assert found.get_visible()
 
 
