@@ -164,9 +164,10 @@ class PageHost:
                 partial(self._open, TRANSLATE, partial(analysis.show_alone, tab)),
                 lambda: state,
                 f"{tab.name}\n{tab.tip}".format,
-                keys,
+                keys if tab.follows_head else tuple,
                 partial(analysis.set_presented, tab),
                 tab.has_sentences,
+                tab.follows_head,
             )
             for tab in TABS
         )

@@ -54,6 +54,7 @@ class Presentable:
         keys: commands for keys that the view leaves.
         set_presented: called with True before the view fills the screen, and with False when it is given back.
         has_sentences: whether it shows sentence and translation itself.
+        follows_head: whether it shows something about the chosen head, which keys change.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Presentable:
     keys: Callable[[], tuple[BoundCommand, ...]] = tuple
     set_presented: Callable[[bool], object] = lambda _is_presented: None
     has_sentences: bool = False
+    follows_head: bool = True
 
     @property
     def is_about_sentence(self) -> bool:
@@ -242,7 +244,7 @@ class Presentation(QWidget):
         for words in (self.source, self.value, self.caption):
             words.setVisible(view.is_about_sentence)
         keys, others = (KEYS, KEYS_OF_OTHERS) if scene is None else (KEYS_OF_SCENES, SCENES_OF_OTHERS)
-        self.hint.setText(keys if view.is_about_sentence else others)
+        self.hint.setText(keys if view.is_about_sentence and view.follows_head else others)
         self.source.setText(shown.experiment.source_text if shown is not None else "")
         marked = self._marked(shown) if shown is not None else "There is no translation yet."
         if shown is not None and not view.is_about_sentence:  # above the view, in one line with the sentence

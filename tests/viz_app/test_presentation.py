@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
 
@@ -653,6 +654,20 @@ def test_the_choices_of_a_computed_question_stand_below_it(theme: Theme) -> None
     assert "<b" not in choices
     assert "It rises · It falls" in choices
     assert "Which? One" in Presentation._scene_text("1 of 2", "", "Which? One", "")
+
+
+@pytest.mark.heavy
+def test_keys_of_heads_are_named_where_a_head_is_shown(make_window: MakeWindow) -> None:
+    window = make_window()
+    heads = window.state.selection.head
+    for name, names_heads in (("map", True), ("steps", True), ("word", True), ("source", False), ("training", False)):
+        window.present(name)
+        assert ("heads" in window.presentation.hint.text()) == names_heads
+    window.present("source")
+    QTest.keyClick(window.presentation, Qt.Key.Key_O)
+    assert window.state.selection.head == heads
+    assert not window.state.experiment.interventions
+    window.presentation.end()
 
 
 @pytest.mark.heavy

@@ -53,6 +53,7 @@ class AnalysisTab(LivePanel):
         search_words: of the command that opens the tab; see `Command`.
         has_sentences: whether it shows sentences and translations itself. Presented, it takes the width of the screen.
         context, preferences: see `AnalysisContext`.
+        follows_head: whether it shows something about the chosen head.
         explanation: the line with the sentence.
         job_bar: the tab's computation; None if the tab computes nothing that takes long.
         is_presented: whether the tab fills the screen.
@@ -63,6 +64,7 @@ class AnalysisTab(LivePanel):
     meaning: ClassVar[str]
     search_words: ClassVar[str] = ""
     has_sentences: ClassVar[bool] = False
+    follows_head: ClassVar[bool] = True
 
     def __init__(self, context: AnalysisContext) -> None:
         self.explanation = label("small", self.meaning, wraps=True)

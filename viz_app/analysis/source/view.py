@@ -124,6 +124,7 @@ class SourceTab(AnalysisTab):
 
     name: ClassVar[str] = "Source"
     stops_when_left: ClassVar[bool] = True
+    follows_head: ClassVar[bool] = False
     tip: ClassVar[str] = "How much of each output word comes from the source; remove or replace a source word"
     meaning: ClassVar[str] = (
         f"Left, by {METHOD}: the share of the source in each output word; the rest comes from the words before. This "
