@@ -19,6 +19,8 @@ _BFLOAT16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16", "bf16")
 _TRIAL_SENTENCES = 32
 _FLOATING_POINT_OPERATIONS = 4e11
 """Of forward and backward pass: 2 to 6 seconds on one core; a batch of `notebook` has a third of them."""
+_TOKENS_TO_ADD_GRADIENTS, _OPERATIONS_TO_CALL_FUNCTIONS = 100, 1.5e9
+"""Measured: with 64 to 256 tokens in all, steps of `notebook` and `annotated-2022` are equally fast."""
 _MIN_TOKENS = 256
 """With fewer, matrix products become inefficient."""
 
@@ -137,6 +139,14 @@ def max_tokens_at_once(num_parameters: int, device: torch.device) -> int | None:
     if device.type != "cpu":
         return None
     return max(_MIN_TOKENS, int(_FLOATING_POINT_OPERATIONS / (6 * num_parameters)))
+
+
+def tokens_per_pass(num_parameters: int) -> float:
+    """How many tokens take as long on a CPU as a forward and backward pass takes by itself.
+
+    It calls a thousand functions and adds up the gradients of all parameters.
+    """
+    return _TOKENS_TO_ADD_GRADIENTS + _OPERATIONS_TO_CALL_FUNCTIONS / (6 * num_parameters)
 
 
 def random_states(device: torch.device) -> dict[str, Tensor]:

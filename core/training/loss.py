@@ -17,11 +17,11 @@ from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
 
 from augenmerk.core.config import TrainingConfig
-from augenmerk.core.corpora.batches import Batch
+from augenmerk.core.corpora.batches import Batch, regrouped
 from augenmerk.core.errors import TrainingError
 from augenmerk.core.inference.products import product
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.training.device_choices import HiddenStates, PrecisionChoice, max_tokens_at_once
+from augenmerk.core.training.device_choices import HiddenStates, PrecisionChoice, max_tokens_at_once, tokens_per_pass
 from augenmerk.core.training.distributed import FAILED, GO, STOP, World
 from augenmerk.core.training.graphs import GraphedBackward
 from augenmerk.core.training.kernels import product_serves, training_kernels
@@ -435,7 +435,7 @@ class Gradients:
 
     def _parts(self, batches: Sequence[Batch]) -> list[tuple[Batch, float]]:
         """Micro-batches of this process and their weights; at least one, because the other processes wait for it."""
-        parts = [(part, 1.0) for batch in self._shares(batches) for part in self._cut(batch)]
+        parts = [(part, 1.0) for part in self._micro_batches(list(self._shares(batches)))]
         return parts or [(batches[0].rows(slice(0, 1), self._padding_id), 0.0)]
 
     def _shares(self, batches: Sequence[Batch]) -> Iterator[Batch]:
@@ -446,10 +446,12 @@ class Gradients:
             if len(batch.source) > self._world.rank:
                 yield batch.rows(slice(self._world.rank, None, self._world.size), self._padding_id)
 
-    def _cut(self, batch: Batch) -> list[Batch]:
-        return (
-            [batch] if self.max_tokens is None else batch.split(self.max_tokens // self._num_passes, self._padding_id)
-        )
+    def _micro_batches(self, batches: list[Batch]) -> list[Batch]:
+        """On a CPU of similar lengths: padding takes as long as words."""
+        if self.max_tokens is None or not batches:
+            return batches
+        num, model = self._num_passes, self._loss_sum.model
+        return regrouped(batches, self.max_tokens // num, tokens_per_pass(model.num_parameters) / num, self._padding_id)
 
     def _backward(self, batch: Batch, weight: float) -> Tensor:
         """Adds the gradients of a micro-batch; returns its share of the loss."""

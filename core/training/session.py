@@ -266,7 +266,8 @@ class TrainingSession:
             lines.append(f"Adam not fused: PyTorch has fused Adam for cpu and cuda, not for {device}")
         if self.gradients.max_tokens is not None:
             lines.append(
-                f"Micro-batches of at most {self.gradients.max_tokens:,} tokens: so that a stop acts within seconds"
+                f"Micro-batches of similar lengths, at most {self.gradients.max_tokens:,} tokens: little padding, and "
+                "a stop acts within seconds"
             )
         if self.launches.reason:
             lines.append(self.launches.reason)

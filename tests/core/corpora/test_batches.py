@@ -3,13 +3,22 @@
 import itertools
 import random
 from collections import Counter
+from typing import ClassVar
 
 import pytest
 import torch
 from torchtext.data import BucketIterator, Dataset, interleave_keys
 
 from augenmerk.core.config import TrainingConfig, preset
-from augenmerk.core.corpora.batches import Batch, collate, numeric_examples, pad, training_batches, validation_batches
+from augenmerk.core.corpora.batches import (
+    Batch,
+    collate,
+    numeric_examples,
+    pad,
+    regrouped,
+    training_batches,
+    validation_batches,
+)
 from augenmerk.core.corpora.prepared import EncodedPairs
 
 SENTENCES = TrainingConfig(batch_size=16)
@@ -28,6 +37,7 @@ def pairs_of(number: int, seed: int = 0, longest: int = 30) -> EncodedPairs:
 
 
 PAIRS = pairs_of(3000)
+PADDING = 1
 
 
 def padded_size(pairs: EncodedPairs, indices: list[int]) -> int:
@@ -286,3 +296,62 @@ class TestSplit:
     def test_a_batch_that_is_small_enough_stays_as_it_is(self) -> None:
         batch = self.whole()
         assert batch.split(45, 0) == [batch]
+
+
+def rows_of(batches: list[Batch]) -> Counter[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The pairs without padding."""
+
+    def words(ids: torch.Tensor) -> tuple[int, ...]:
+        return tuple(ids[ids != PADDING].tolist())
+
+    both = (pair for part in batches for pair in zip(part.source, part.target, strict=True))
+    return Counter((words(source), words(target)) for source, target in both)
+
+
+def time_of(batches: list[Batch], tokens_per_pass: float) -> float:
+    return sum(len(part.source) * (part.source.size(1) + part.target.size(1) - 1) + tokens_per_pass for part in batches)
+
+
+class TestRegrouped:
+    BATCHES: ClassVar = [collate(PAIRS, range(first, first + 20), PADDING, pad_to=40) for first in (0, 20, 40)]
+
+    @pytest.mark.parametrize("max_tokens", [1, 100, 10_000])
+    @pytest.mark.parametrize("tokens_per_pass", [0.0, 30.0, 1e9])
+    def test_all_pairs_are_there_and_no_part_is_larger_than_allowed(
+        self, max_tokens: int, tokens_per_pass: float
+    ) -> None:
+        parts = regrouped(self.BATCHES, max_tokens, tokens_per_pass, PADDING)
+        assert rows_of(parts) == rows_of(self.BATCHES)
+        assert sum(part.num_target_tokens for part in parts) == sum(each.num_target_tokens for each in self.BATCHES)
+        for part in parts:
+            assert len(part.source) == 1 or max(part.source.numel(), part.target.numel()) <= max_tokens
+            assert bool((part.source != PADDING).any(dim=0).all()), "no column is all padding"
+            assert bool((part.target != PADDING).any(dim=0).all())
+            assert max(part.source.numel(), part.target.numel()) <= 20 * 40, "no larger than the batches themselves"
+        if tokens_per_pass == 1e9 and max_tokens == 10_000:
+            assert len(parts) < 4
+        if max_tokens == 1:
+            assert len(parts) == 60
+
+    @pytest.mark.parametrize("tokens_per_pass", [5.0, 40.0])
+    def test_no_other_cuts_of_the_pairs_by_length_take_less_time(self, tokens_per_pass: float) -> None:
+        batch = collate(PAIRS, range(9), PADDING)
+        order = sorted(range(9), key=lambda index: (len(PAIRS.target[index]), len(PAIRS.source[index])))
+        times = []
+        for number in range(9):
+            for cuts in itertools.combinations(range(1, 9), number):
+                places = itertools.pairwise([0, *cuts, 9])
+                parts = [collate(PAIRS, order[first:end], PADDING) for first, end in places]
+                times.append(time_of(parts, tokens_per_pass))
+        found = regrouped([batch], 10_000, tokens_per_pass, PADDING)
+        assert time_of(found, tokens_per_pass) == min(times)
+        assert 1 < len(found) < 9
+
+    def test_sentences_of_one_length_stay_the_batch_they_are(self) -> None:
+        batch = Batch(torch.full((8, 5), 9), torch.full((8, 6), 8), 40)
+        (found,) = regrouped([batch], 10_000, 100.0, PADDING)
+        assert found is batch
+
+    def test_a_random_batch_of_sentences_needs_much_less_time(self) -> None:
+        batch = collate(PAIRS, range(128), PADDING)
+        assert time_of(regrouped([batch], 10_000, 128.0, PADDING), 128.0) < 0.75 * time_of([batch], 128.0)

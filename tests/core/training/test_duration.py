@@ -2,9 +2,11 @@
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+import torch
 
 from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.corpora.batches import collate, training_batches
@@ -36,7 +38,10 @@ def test_the_fastest_of_several_measurements_counts() -> None:
 
 
 @pytest.mark.training
-def test_estimate_is_near_the_time_of_real_steps() -> None:
+def test_estimate_is_near_the_time_of_real_steps(request: pytest.FixtureRequest) -> None:
+    """With one thread: several wait for each other, for any time on a busy machine."""
+    request.addfinalizer(partial(torch.set_num_threads, torch.get_num_threads()))
+    torch.set_num_threads(1)
     run = preset("copy-task-small")
     session = TrainingSession(run, load_corpus("copy", run, lambda *_: None, lambda: False, None), "cpu")
     pairs = session.training_pairs(1)

@@ -270,4 +270,4 @@ def test_each_choice_is_said_with_its_reason(corpus: PreparedCorpus, tmp_path: P
     assert "Computing in float32: the settings ask for it" in texts
     assert "Fused Adam, in one pass over all parameters: available for cpu" in texts
     assert any(text.startswith("Computing on ") for text in texts)
-    assert any(text.endswith("tokens: so that a stop acts within seconds") for text in texts)
+    assert any(text.endswith("tokens: little padding, and a stop acts within seconds") for text in texts)
