@@ -1,7 +1,7 @@
 """A training step of `notebook` against naive eager code and `torch.nn.Transformer`; what feeding it costs.
 
-What was tried on the step, 128 pairs of 11 to 15 words on one core of an AMD EPYC, family 26 (AVX-512), and what it
-gave in CPU seconds:
+What was tried on the step, at first on 128 pairs of 11 to 15 words, on one core of an AMD EPYC, family 26 (AVX-512), and
+what it gave in CPU seconds:
 
 - matrix products, two thirds of the step, by oneDNN instead of MKL, which keeps to AVX2 on processors that are not
   Intel's (`core.training.kernels`): 1.01 → 0.69;
@@ -9,9 +9,12 @@ gave in CPU seconds:
 - the output layer in chunks of 256 rows, without padding; one projection for queries, keys and values; fused Adam; one
   random number for four elements of dropout: these are older, and together took the step from 1.22 to 1.01.
 
-CPU seconds a step with two threads on that processor: naive eager code 1.206, ours 0.667 (1.81 times as fast);
-`torch.nn.Transformer` 1.237, ours 0.663 (1.87 times); feeding 0.0036, 0.5% of the step. With AVX2 only (AMD EPYC,
-family 25 model 1, one thread) ours is 1.30 times as fast as naive eager code. On an NVIDIA H100, by CUDA graphs in
+- micro-batches of similar lengths (`core.corpora.batches.regrouped`), on sentences as long as those of Multi30k: 1.4
+  times as fast with AVX-512 and 1.6 times with AVX2.
+
+CPU seconds a step of such sentences, as naive eager code and as ours, on that processor with one thread: 1.87 and 0.56 (3.3
+times as fast), with AVX2 only 1.92 and 0.95 (2.02 times); with two threads next to other programs 1.84 times, and as
+fast compared with `torch.nn.Transformer`. On an NVIDIA H100, by CUDA graphs in
 bfloat16, a step takes 6.2 ms and naive eager code in 32 bits 31.9 ms (5.1 times).
 """
 
