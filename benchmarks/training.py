@@ -1,21 +1,20 @@
 """A training step of `notebook` against naive eager code and `torch.nn.Transformer`; what feeding it costs.
 
-What was tried on the step, at first on 128 pairs of 11 to 15 words, on one core of an AMD EPYC, family 26 (AVX-512), and
+What was tried on the step, first on 128 pairs of 11 to 15 words, on one core of an AMD EPYC, family 26 (AVX-512), and
 what it gave in CPU seconds:
 
 - matrix products, two thirds of the step, by oneDNN instead of MKL, which keeps to AVX2 on processors that are not
   Intel's (`core.training.kernels`): 1.01 → 0.69;
 - log-sum-exp and softmax of the logits from one exponential instead of two: a twentieth of the step;
 - the output layer in chunks of 256 rows, without padding; one projection for queries, keys and values; fused Adam; one
-  random number for four elements of dropout: these are older, and together took the step from 1.22 to 1.01.
-
+  random number for four elements of dropout: these are older, and together took the step from 1.22 to 1.01;
 - micro-batches of similar lengths (`core.corpora.batches.regrouped`), on sentences as long as those of Multi30k: 1.4
-  times as fast with AVX-512 and 1.6 times with AVX2.
+  times as fast with AVX-512, 1.6 times with AVX2.
 
-CPU seconds a step of such sentences, as naive eager code and as ours, on that processor with one thread: 1.87 and 0.56 (3.3
-times as fast), with AVX2 only 1.92 and 0.95 (2.02 times); with two threads next to other programs 1.84 times, and as
-fast compared with `torch.nn.Transformer`. On an NVIDIA H100, by CUDA graphs in
-bfloat16, a step takes 6.2 ms and naive eager code in 32 bits 31.9 ms (5.1 times).
+CPU seconds a step of such sentences on that processor with one thread: naive eager code 1.87, ours 0.56 (3.3 times as
+fast); with AVX2 only 1.92 and 0.95 (2.0 times). With two threads, next to other programs, ours is 1.84 times as fast as
+either. On an NVIDIA H100, by CUDA graphs in bfloat16, a step takes 6.2 ms and naive eager code in 32 bits 31.9 ms (5.1
+times).
 """
 
 import math
