@@ -676,3 +676,18 @@ def test_the_keys_are_named_in_body_text(make_window: MakeWindow, qtbot: QtBot) 
     shown = presented(window, qtbot)
     qtbot.wait(50)
     assert shown.hint.fontInfo().pixelSize() >= current_theme().base_px
+
+
+def test_panels_stacked_for_large_letters_are_side_by_side_again_afterwards(make_window: MakeWindow) -> None:
+    """A splitter's restored state contains its direction, but not the order of its parts."""
+    parts = make_window().translate_page._arrangement
+    splitters = parts, parts.maps
+    states = [splitter.saveState() for splitter in splitters]
+    before = [parts.maps.widget(place) for place in range(2)]
+    parts._stack(True)
+    assert [parts.maps.widget(place) for place in range(2)] == before[::-1]
+    for splitter, state in zip(splitters, states, strict=True):
+        splitter.restoreState(state)
+    parts._stack(False)
+    assert [parts.maps.widget(place) for place in range(2)] == before
+    assert [splitter.orientation() for splitter in splitters] == [Qt.Orientation.Horizontal] * 2

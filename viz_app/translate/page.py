@@ -371,7 +371,7 @@ class Arrangement(QSplitter):
     @property
     def is_stacked(self) -> bool:
         """Whether all parts are in one column."""
-        return self.orientation() == Qt.Orientation.Vertical
+        return self.maps.indexOf(self._head) == 0  # a restored state has its own direction, not its order
 
     def _stack(self, is_stacked: bool) -> None:
         if is_stacked == self.is_stacked:
