@@ -79,7 +79,7 @@ class MatrixStyle:
         slanted_limit: the largest length of slanted labels, in pixels.
         has_slanted_columns: whether labels of columns are slanted; else they wrap, or slant if a word is too wide.
         fits_texts: whether columns are as wide as their texts and labels, which break at hyphens and spaces; the
-            matrix can become wider than its place.
+            matrix can become wider than its place. Not in a presentation, where texts are shortened instead.
         cell_text: the text in a cell; None for nothing. It is left out where it does not fit, and
             everywhere if it does not in most cells.
         is_clickable: whether the mouse pointer shows that a click on a cell does something.
@@ -107,6 +107,7 @@ class MatrixPicture:
         style: their look.
         width: in pixels.
         theme: for its fonts.
+        fits_texts: see `MatrixStyle`.
         is_slanted: whether the labels of columns are.
         areas: the rectangle of the cells of each matrix.
         edges: the left and right ends of its columns.
@@ -116,6 +117,7 @@ class MatrixPicture:
     def __init__(self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme) -> None:
         self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
         self._metrics = QFontMetrics(theme.font("body"))
+        self.fits_texts = style.fits_texts and not theme.is_presented
         self.is_slanted = style.has_slanted_columns or any(_has_wide_words(self, each) for each in matrices)
         self._lay_out()
 
@@ -194,7 +196,7 @@ class MatrixPicture:
     def _label_lines(self, matrix: Matrix) -> int:
         """The lines of upright labels: several if labels of several words are wider than their columns."""
         metrics, wrapped = self._metrics, Qt.TextFlag.TextWordWrap
-        if self.style.fits_texts:
+        if self.fits_texts:
             return max((len(_words(label)) for label in matrix.column_labels), default=1)
         column = QRect(0, 0, int(_upright_room(self, matrix)), 1000)
         heights = (
@@ -222,7 +224,7 @@ class MatrixPicture:
             right = max(right, *(self._overhang(each, self.width - left) for each in self.matrices))
         needed = [self._needed_widths(matrix) for matrix in self.matrices]
         self.needed_width = math.ceil(left + max(map(sum, needed)) + right)
-        width = max(20.0, max(self.width, self.needed_width if self.style.fits_texts else 0) - left - right)
+        width = max(20.0, max(self.width, self.needed_width if self.fits_texts else 0) - left - right)
         self.areas, self.edges = [], []
         for index, (matrix, widths) in enumerate(zip(self.matrices, needed, strict=True)):
             top = self.block_top(index) + self._header_height(matrix)
@@ -232,7 +234,7 @@ class MatrixPicture:
 
     def _needed_widths(self, matrix: Matrix) -> list[float]:
         """The widths that columns need for their texts."""
-        if not self.style.fits_texts or matrix.texts is None:
+        if not self.fits_texts or matrix.texts is None:
             return [0.0] * len(matrix.column_labels)
         limit, margin = self.theme.scaled(MAX_TEXT), self.theme.scaled(TEXT_MARGIN)
         columns = zip(map(_words, matrix.column_labels), zip(*matrix.texts, strict=True), strict=True)
@@ -381,7 +383,7 @@ def _upright_room(picture: MatrixPicture, matrix: Matrix) -> float:
 
 def _has_wide_words(picture: MatrixPicture, matrix: Matrix) -> bool:
     """Whether upright labels of several words do not fit even if they wrap."""
-    if picture.style.fits_texts or not any(" " in label for label in matrix.column_labels):
+    if picture.fits_texts or not any(" " in label for label in matrix.column_labels):
         return False
     words = itertools.chain.from_iterable(map(_words, matrix.column_labels))
     return _widest(picture._metrics, words) > _upright_room(picture, matrix)
@@ -486,8 +488,8 @@ class LabelledMatrix(Canvas):
 
     def minimumSizeHint(self) -> QSize:
         """As narrow as can be read."""
-        layout = self._layout_now() if self._style.fits_texts else None
-        return QSize(layout.needed_width if layout is not None else scaled(MIN_WIDTH), 1)
+        layout = self._layout_now()
+        return QSize(layout.needed_width if layout is not None and layout.fits_texts else scaled(MIN_WIDTH), 1)
 
     def walk(self, rows: int, columns: int) -> bool:
         """Points at a neighbour of the cell pointed at, or at the first cell; False at the edge."""

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import scaled, scales
+from augenmerk.viz_app.theme import current_theme, scaled, scales
 from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import ScrollArea, column_of
+from augenmerk.viz_app.widgets.layouts import GeometryWatch, ScrollArea, column_of
 from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -29,8 +30,9 @@ STYLE = MatrixStyle(
     is_clickable=True,
     legend=lambda top: ("0%", "probability of the word in the cell", "100%"),
 )
-LEAST_CHART, MARGINS_IN_SIGHT = 110, (100, 30)
-"""Pixels at 100%: the least height of the chart, which is always in sight; around a cell that is scrolled to."""
+LEAST_CHART, MARGINS_IN_SIGHT, SPACING = 110, (100, 30), 6
+"""Pixels at 100%: the least height of the chart, which is always in sight in the window; around a cell that is scrolled
+to; between table, text and chart."""
 
 
 class LensTable(QWidget):
@@ -40,7 +42,7 @@ class LensTable(QWidget):
         matrix: the table. The frame marks the depth from which on the chosen token stays the most probable.
         says: the meaning of the frame, or the candidates at the cell under the mouse.
         area: scrolls the table, whose columns are as wide as their tokens.
-        chart: rank and entropy of the chosen step by depth.
+        chart: rank and entropy of the chosen step by depth; hidden in a presentation without room for it.
 
     Signals:
         step_chosen(int): a cell of this step was clicked.
@@ -64,9 +66,10 @@ class LensTable(QWidget):
         self.matrix.reached.connect(self._scroll_to)
         for bar in (self.area.horizontalScrollBar(), self.area.verticalScrollBar()):
             bar.valueChanged.connect(self.matrix.update)  # its labels keep in sight
+        self.matrix.installEventFilter(GeometryWatch(self._fit, self))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         scales(self.chart.setMinimumHeight, LEAST_CHART)
-        column_of((self.area, 3), self.says, (self.chart, 1), spacing=6, within=self)
+        column_of((self.area, 3), self.says, (self.chart, 1), spacing=SPACING, within=self)
 
     def show_lens(self, lens: "LogitLens", step: int) -> None:
         """Shows the predictions, and one step in the chart."""
@@ -76,8 +79,7 @@ class LensTable(QWidget):
         texts = tuple(zip(*([visible(each.token) for each in of_depth] for of_depth in first), strict=True))
         rows = tuple(map(visible, lens.translation.predicted_tokens))
         self.matrix.show_matrices([Matrix(values, rows, tuple(map(short_name, lens.depths)), texts=texts)], 1.0)
-        bar = self.area.horizontalScrollBar().sizeHint().height()
-        self.area.setMaximumHeight(self.matrix.sizeHint().height() + bar)
+        self._fit()
         decided = lens.decided_at(step)
         frame = None if decided is None else MatrixCell(0, step, decided)
         self.matrix.mark(framed=[] if frame is None else [frame])
@@ -93,6 +95,19 @@ class LensTable(QWidget):
         curves = [Curve("ln rank (0: first)", x, ranks), Curve("entropy, nats", x, entropies)]
         self.chart.show_curves(curves, y_range=(0.0, max(1.0, float(ranks.max()), float(entropies.max()))))
         self._say(self.matrix.hovered_cell)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Makes room for the table."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Makes the table as high as its rows; presented, the chart leaves its room to a table that needs it."""
+        height = self.matrix.sizeHint().height()
+        self.area.setMaximumHeight(height + self.area.horizontalScrollBar().sizeHint().height())
+        texts = self.says.heightForWidth(self.width()) + 2 * scaled(SPACING)
+        has_room = self.height() >= height + texts + scaled(LEAST_CHART)
+        self.chart.setVisible(has_room or not current_theme().is_presented)
 
     def _begin_with_whole_column(self, last: int) -> None:
         """Scrolls on until no column is hidden in part by the labels; `last`: the column to be in sight."""

@@ -332,7 +332,7 @@ def set_visible(widget: QWidget, is_visible: bool, focus_to: QWidget) -> None:
     widget.setVisible(is_visible)
 
 
-class _GeometryWatch(QObject):
+class GeometryWatch(QObject):
     """An event filter that reports moves and resizes of a widget."""
 
     def __init__(self, on_change: Callable[[], None], parent: QObject) -> None:
@@ -352,7 +352,7 @@ class ScrollArea(QScrollArea):
         super().__init__(parent)
         self._kept: QWidget | None = None
         self._kept_margin = 0
-        self._watch = _GeometryWatch(self._scroll_to_kept, self)
+        self._watch = GeometryWatch(self._scroll_to_kept, self)
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)

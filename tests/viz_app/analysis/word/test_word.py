@@ -11,9 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.decoder_lens import decoder_lens
 from augenmerk.core.analysis.logit_attribution import word_parts
-from augenmerk.core.analysis.logit_lens import logit_lens
+from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens
 from augenmerk.core.analysis.parts import Origin, WordParts
 from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.sites import SUBLAYERS
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import FeedForwardScaled, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import Alternative
@@ -21,12 +22,14 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.analysis.word.view import NEXT_BEST, WordTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
+from augenmerk.viz_app.presentation import scale_for
 from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle, undo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.lens_table import LensTable
 from augenmerk.viz_app.views.word_parts import NUM_SHOWN, PartBars, lead_text
 from augenmerk.viz_app.worker.explaining import WordPartsJob
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
+from tests.viz_app.synthetic import make_translation
 
 
 @pytest.fixture(params=["words", "pieces", "single"])
@@ -45,6 +48,14 @@ def _parts(tab: WordTab) -> WordParts:
     found = tab._answers[job]
     assert isinstance(found, WordParts)
     return found
+
+
+def _lens_of(target: str) -> LogitLens:
+    """A lens of three layers that predicts these words at every depth."""
+    translation = make_translation(target=target)
+    depths = Depth(), *(Depth(layer, sublayer) for layer in range(3) for sublayer in SUBLAYERS["decoder"])
+    ones = np.ones((len(depths), len(translation.predicted_tokens)), dtype=np.float32)
+    return LogitLens(translation, depths, -ones, ones.astype(np.int64), ones, (translation.alternatives,) * len(depths))
 
 
 def _place_of(bars: PartBars, subject: object) -> int:
@@ -367,6 +378,27 @@ def test_a_narrow_lens_begins_with_a_whole_column(
     assert bar.maximum() > 0
     assert bar.value() == bar.maximum() or any(0 <= bar.value() - (left - lefts[0]) < 1 for left in lefts)
     assert bar.value() > 0, "the decided cell is in sight"
+
+
+def test_a_presented_lens_shows_all_columns_and_leaves_the_room_of_the_chart_to_the_rows(
+    theme: Theme, qapp: QApplication, qtbot: QtBot
+) -> None:
+    table = LensTable()
+    qtbot.addWidget(table)
+    table.resize(820, 700)
+    table.show()
+    bars = table.area.horizontalScrollBar(), table.area.verticalScrollBar()
+    replace(theme.at_scale(scale_for((1280, 800))), is_presented=True).apply(qapp)
+    for num_words, has_chart in ((12, False), (3, True)):
+        table.show_lens(_lens_of("children together yesterday " * (num_words // 3)), 1)
+        qtbot.waitUntil(lambda: [bar.maximum() for bar in bars] == [0, 0], timeout=2000)
+        assert table.chart.isVisible() == has_chart
+    table.show_lens(_lens_of("children together yesterday " * 4), 1)
+    assert not table.chart.isVisible()
+    theme.apply(qapp)
+    qtbot.waitUntil(table.chart.isVisible, timeout=2000)
+    table.resize(400, 700)
+    qtbot.waitUntil(lambda: bars[0].maximum() > 0, timeout=2000)
 
 
 @pytest.mark.heavy
