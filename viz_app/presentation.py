@@ -7,7 +7,7 @@ from math import ceil
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLabel, QMainWindow, QSizePolicy, QSplitter, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QMainWindow, QSplitter, QWidget
 from shiboken6 import isValid
 
 from augenmerk.core.model.heads import Head
@@ -18,12 +18,19 @@ from augenmerk.viz_app.state.head_roles import role_name
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.marks import pointed_word
 from augenmerk.viz_app.state.sentence_text import changed_pieces
-from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.theme import Theme, current_theme, scaled
 from augenmerk.viz_app.views.chips import ChangeLabels
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
 from augenmerk.viz_app.views.sentence import BUSY, BUSY_DELAY_MS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, run_by_key
-from augenmerk.viz_app.widgets.layouts import Borrowed, PageStack, WindowScrollArea, column_of, row_of
+from augenmerk.viz_app.widgets.layouts import (
+    Borrowed,
+    ContentHeightScrollArea,
+    PageStack,
+    WindowScrollArea,
+    column_of,
+    row_of,
+)
 
 LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53
 """Text is at least this part of the screen's height; on a screen that is narrower than 4:3, of its width."""
@@ -134,7 +141,8 @@ class Presentation(QWidget):
         self._texts = QWidget()
         texts = self.scene, self.source, self.target, self.changes, 1, self.value, self.caption, 1, self.hint
         self._words = column_of(*texts, within=self._texts)
-        self._row = row_of(self._texts, (WindowScrollArea(content, CONTENT_SIZE, NARROW_CONTENT_SIZE), 1), within=self)
+        self._area = ContentHeightScrollArea(self._texts, self._height_for_texts)
+        self._row = row_of(self._area, (WindowScrollArea(content, CONTENT_SIZE, NARROW_CONTENT_SIZE), 1), within=self)
         self.setBackgroundRole(QPalette.ColorRole.Base)  # as the map
         self.setAutoFillBackground(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -226,9 +234,16 @@ class Presentation(QWidget):
         self.view = self._borrowed = None
 
     def show_scene(self) -> None:
-        """Another scene of the lesson, by whichever key."""
-        self.rebuild()
+        """Another scene of the lesson, or its answer, by whichever key; the answer is scrolled into view."""
         self.hint.setVisible(False)
+        self.rebuild()
+        QTimer.singleShot(0, self, self._scroll_to_answer)
+
+    def _scroll_to_answer(self) -> None:
+        words, bar = self.scene_words(), self._area.verticalScrollBar()
+        bar.setValue(0)
+        if words is not None and words[-1]:
+            self._area.ensureVisible(0, self.scene.geometry().bottom() + 1, 0, 0)
 
     def rebuild(self) -> None:
         """Updates the texts."""
@@ -241,7 +256,7 @@ class Presentation(QWidget):
         self.target.setVisible(view.state is not None and not view.has_sentences)
         self.changes.show_changes(state)
         self.changes.setVisible(view.state is not None and bool(self.changes.texts))
-        for words in (self.source, self.value, self.caption):
+        for words in (self.source, self.caption):
             words.setVisible(view.is_about_sentence)
         keys, others = (KEYS, KEYS_OF_OTHERS) if scene is None else (KEYS_OF_SCENES, SCENES_OF_OTHERS)
         self.hint.setText(keys if view.is_about_sentence and view.follows_head else others)
@@ -297,24 +312,35 @@ class Presentation(QWidget):
         if self.view is None:
             return
         self._enlarge(scale_for(self.size().toTuple()))
-        body, is_beside = current_theme().base_px, self.view.is_about_sentence and self.width() > self.height()
+        body, is_beside = current_theme().base_px, self._is_beside
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom)
         self._row.setContentsMargins(body, body, body, body // 2)
         for layout in (self._row, self._words):
             layout.setSpacing(body // 2)
-        policies = QSizePolicy.Policy
-        self._texts.setSizePolicy(policies.Preferred, policies.Preferred if is_beside else policies.Maximum)
-        self._texts.setFixedWidth(round(self.width() * TEXTS_SHARE) if is_beside else self.width() - 2 * body)
+        self._texts.setMinimumHeight(self._height_for_texts() if is_beside else 0)
+        self._area.setFixedWidth(round(self.width() * TEXTS_SHARE) if is_beside else self.width() - 2 * body)
         self._fit_words()
 
-    def _fit_words(self) -> None:
-        """Makes sentence and translation as large as the other texts allow."""
+    @property
+    def _is_beside(self) -> bool:
+        """Whether the texts are next to the view; else above it."""
+        return self.view is not None and self.view.is_about_sentence and self.width() > self.height()
+
+    def _height_for_texts(self) -> int:
+        """Their greatest height: above a view, they leave it its least."""
         body = current_theme().base_px
-        for larger in WORDS_LARGER if self.view is not None and self.view.is_about_sentence else WORDS_LARGER[-1:]:
+        return self.height() - 2 * body - (0 if self._is_beside else scaled(CONTENT_SIZE[1]))
+
+    def _fit_words(self) -> None:
+        """Makes sentence and translation as large as the other texts allow; at last, only a value takes its lines."""
+        body, is_about = current_theme().base_px, self.view is not None and self.view.is_about_sentence
+        for larger in (*WORDS_LARGER, 0.0) if is_about else WORDS_LARGER[-1:]:
             for words in (self.source, self.target):
-                words.setStyleSheet(f"font-size: {round(body * larger)}px")
-            if self._texts.heightForWidth(self._texts.width()) <= self.height() - 2 * body:
+                words.setStyleSheet(f"font-size: {round(body * (larger or WORDS_LARGER[-1]))}px")
+            self.value.setVisible(is_about and (larger > 0 or bool(self.value.text().strip())))
+            if self._texts.heightForWidth(self._area.width()) <= self._height_for_texts():
                 break
+        self._area.fit()
 
     @staticmethod
     def _scene_text(heading: str, text: str, question: str, answer: str) -> str:

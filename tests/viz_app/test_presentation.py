@@ -1,6 +1,7 @@
 """The presentation: one view of the window on the whole screen, driven by keys."""
 
 import threading
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -11,8 +12,8 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import HeadScaled
-from augenmerk.core.translation.experiment_file import write_lesson_file
+from augenmerk.core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.translation.experiment_file import Scene, write_lesson_file
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
@@ -26,10 +27,11 @@ from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene
 from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.marks import marks_of_heads
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.commands import CommandPalette
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
+from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
 from tests.viz_app.synthetic import FakeTranslator
@@ -551,6 +553,60 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("size", [(1100, 700), (1280, 800)])
+@pytest.mark.parametrize("num_characters", [290, 900])
+@pytest.mark.parametrize("page", ["", "chapter mask"])
+def test_long_texts_of_a_scene_are_shown_or_scroll(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, size: tuple[int, int], num_characters: int, page: str
+) -> None:
+    window = make_window(sentence=sentence_of(20))
+    lesson, path = lesson_for(window), tmp_path / "lesson.augenmerk"
+    text, question, answer = (("A head and a word. " * 50)[:length].strip() for length in (num_characters, 105, 125))
+    saved = replace(lesson.scenes[0].saved, experiment=Experiment(sentence_of(20)))
+    scene = Scene("Long", text, saved, question=question, answer=answer, page=page)
+    write_lesson_file(replace(lesson, scenes=(scene,)), path)
+    window.documents.open(path)
+    qtbot.waitUntil(lambda: window.lessons.lesson.scene is not None and not window.state.request.is_running)
+    window.present(page or "map")
+    shown = window.presentation
+    window.showNormal()
+    window.resize(*size)
+    qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
+    qtbot.wait(50)
+    qtbot.keyClick(shown, Qt.Key.Key_PageDown)
+    assert answer in shown.scene.text()
+    qtbot.wait(50)
+    assert shown.scene.height() >= shown.scene.heightForWidth(shown.scene.width())
+    seen = shown.scene.visibleRegion().boundingRect()
+    assert seen.bottom() == shown.scene.rect().bottom(), "the end of the answer is in sight"
+    (area,) = (each for each in shown.findChildren(ContentHeightScrollArea) if each.isAncestorOf(shown.scene))
+    last = shown.target if page else shown.caption
+    is_all_seen = last.visibleRegion().boundingRect() == last.rect()
+    assert area.verticalScrollBar().isVisible() != is_all_seen
+    assert seen == shown.scene.rect() or num_characters == 900
+    assert is_all_seen or not page, "above a chapter there is room"
+
+
+@pytest.mark.heavy
+def test_small_maps_keep_their_marks_until_the_scene_is_there(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    WaitingTranslator.allowed.set()
+    window = make_window(loader=WaitingTranslator)
+    write_lesson_file(lesson_for(window), tmp_path / "lesson.augenmerk")
+    window.documents.open(tmp_path / "lesson.augenmerk")
+    qtbot.waitUntil(lambda: not window.state.request.is_running)
+    WaitingTranslator.allowed.clear()
+    window.lessons.lesson.step(1)
+    qtbot.waitUntil(lambda: window.state.request.is_running)
+    (off,) = window.state.experiment.heads_off
+    assert marks_of_heads(window.state, off.kind) == {}
+    WaitingTranslator.allowed.set()
+    qtbot.waitUntil(lambda: not window.state.request.is_running)
+    assert marks_of_heads(window.state, off.kind)[off.layer, off.head].is_off
+
+
+@pytest.mark.heavy
 def test_presented_heads_are_measured_without_a_button(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -636,6 +692,7 @@ def test_twenty_rows_are_all_in_sight_in_presented_tabs(make_window: MakeWindow,
     qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
     areas = [each for each in tab.findChildren(VerticalScrollArea) if each.isVisible()]
     assert areas
+    qtbot.wait(50)
     left = min(each.mapTo(window, QPoint()).x() for each in areas)
     words = window.presentation.target
     assert left - words.mapTo(window, words.rect().topRight()).x() > current_theme().base_px, (

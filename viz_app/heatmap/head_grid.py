@@ -312,7 +312,7 @@ class GridPainter:
     def _paint_marked(self, painter: QPainter) -> None:
         """Marks of the experiment: heads that are off are pale and struck through; changed rows have bars."""
         state = self.state
-        is_marked = state.experiment.heads_off or state.selection.pointer is not None
+        is_marked = state.experiment_of_marks.heads_off or state.selection.pointer is not None
         if state.result is None or not (state.result.is_changed or is_marked):
             return
         painter.save()
@@ -355,7 +355,7 @@ class GridPainter:
             group = self.layer_at(place.center())
             if group is None or group.layer is None:
                 continue
-            note = network_note(self.state.experiment, group.side, group.layer)
+            note = network_note(self.state.experiment_of_marks, group.side, group.layer)
             middle = place.translated(0, height - 1)
             painter.drawText(middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note)
 
@@ -377,7 +377,7 @@ class GridPainter:
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(self.theme.color("panel"))
         painter.drawRoundedRect(switch, 4, 4)
-        pen = QPen(self.theme.color("warm" if hovered in self.state.experiment.heads_off else "text"), 1.4)
+        pen = QPen(self.theme.color("warm" if hovered in self.state.experiment_of_marks.heads_off else "text"), 1.4)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         circle, middle = QRectF(switch).adjusted(4, 4.5, -4, -3.5), QRectF(switch).center()
@@ -596,7 +596,7 @@ class HeadGrid(Canvas):
         what = role_in_short(self.state.roles, head)
         switch = (
             "Switched off. Right-click: switch it on"
-            if head in self.state.experiment.heads_off
+            if head in self.state.experiment_of_marks.heads_off
             else "Right-click: switch off"
         )
         return f"{head.title}\n{what}\n{switch} · Ctrl-click: show several together"

@@ -84,7 +84,7 @@ def row_meaning(
 def off_note(state: ExperimentState) -> str:
     """One sentence on why a head that is off still has a map; empty if the large map shows none such."""
     is_shown = state.result is not None and state.settings.scope == "head" and state.maps.shown != "original"
-    if not (is_shown and state.selection.head in state.experiment.heads_off):
+    if not (is_shown and state.selection.head in state.experiment_of_marks.heads_off):
         return ""
     return OFF_NOTE
 
@@ -352,7 +352,7 @@ def _measure(state: ExperimentState) -> Measure:
 def _head(state: ExperimentState) -> str:
     head = state.selection.head
     text = role_in_words(state.roles, head)
-    if head in state.experiment.heads_off and state.maps.shown != "original":
+    if head in state.experiment_of_marks.heads_off and state.maps.shown != "original":
         text += " It is switched off: the model computes these weights but does not use the head's output."
     return text
 

@@ -65,7 +65,7 @@ def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
         marks = replace(marks, changed=frozenset(bands_at(*maps.new_entries(kind))))
     return replace(
         marks,
-        factor=_factor_of(state.experiment, kind, heads) if maps.shown != "original" else 1.0,
+        factor=_factor_of(state.experiment_of_marks, kind, heads) if maps.shown != "original" else 1.0,
         pinned=view.place_of(pinned) if pinned is not None else None,
         lit=lit_bands(state, kind, view),
         pointed=_pointed(state, view),
@@ -96,7 +96,7 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
         return {}
     view = maps.view_all(kind)
     of_all = Marks(lit=lit_bands(state, kind, view), changed=frozenset(bands_at(*maps.new_entries(kind))))
-    factors = factors_of(state.experiment.scalings)
+    factors = factors_of(state.experiment_of_marks.scalings)
     pointer, head_shown = state.selection.pointer, state.selection.head
     at_head = pointer if pointer is not None and pointer.target == "head" else None
     has_changes = maps.shown != "original" and (translation.experiment.attention_rows or translation.experiment.forced)

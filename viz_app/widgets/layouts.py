@@ -471,8 +471,8 @@ class ContentHeightScrollArea(VerticalScrollArea):
         self.setFixedHeight(max(1, min(needed, most)))
 
     def content_height(self) -> int:
-        """The height of the content at this width."""
-        return self._content.heightForWidth(self.width())
+        """The height of the content at this width; at least its least."""
+        return max(self._content.heightForWidth(self.width()), self._content.minimumHeight())
 
     def event(self, event: QEvent) -> bool:
         """Other content may be higher or lower."""
