@@ -193,7 +193,7 @@ class Theme:
         QLabel[role="warm"] {{ color: {colors.warm}; }}
         QLabel[role="accent"] {{ color: {colors.accent}; }}
         QLabel[role="chip"] {{ background: {colors.raised}; color: {colors.warm}; border: 1px solid {colors.border};
-            border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
+            border-radius: {CHIP_RADIUS}px; padding: 2px 5px; }}
         QPushButton {{ background: {colors.panel}; border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px;
             padding: 6px 14px; }}
         QPushButton:hover {{ background: {colors.raised}; }}
@@ -214,7 +214,7 @@ class Theme:
         QToolButton[role="flat"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
         QToolButton[role="flat"]:disabled {{ color: {faded}; }}
         QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm}; border-color: {colors.border};
-            padding: 2px 7px; }}
+            padding: 2px 5px; }}
         QToolButton[role="chip"]:hover {{ color: {colors.warm}; border-color: {colors.warm}; }}
         QToolButton[role="chip"][isUnreached="true"] {{ color: {colors.muted}; }}
         QToolButton[role="tab"] {{ padding: 5px 14px; }}
