@@ -38,6 +38,8 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.logit_lens import LogitLens
 
 MANY_TIMES, MAX_WORDS_SHOWN = 1e6, 14
+SAME_LOG_RATIO = math.log(1.05)
+"""Probabilities this near to each other, in nats, are “about as probable” in words: their ratio is written as 1.0."""
 SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
 
 
@@ -271,6 +273,8 @@ def _share(number: int, among: int) -> str:
 
 def _compared(change: float, which: str = "The whole", than: str = "before") -> str:
     """A sentence about a change of the translation's log-probability, in nats."""
+    if abs(change) < SAME_LOG_RATIO:
+        return f"{which} translation is about as probable as {than}."
     if abs(change) > math.log(MANY_TIMES):
         times = "over a million"
     else:
@@ -278,17 +282,22 @@ def _compared(change: float, which: str = "The whole", than: str = "before") -> 
         times = (
             f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}" if ratio < 1000 else f"about {float(f'{ratio:.2g}'):,.0f}"
         )
-        if times == "1.0":
-            return f"{which} translation is about as probable as {than}."
     return f"{which} translation is {times} times {'more' if change > 0 else 'less'} probable than {than}."
+
+
+WITHOUT_HEAD = {
+    "falls": "The other heads pass on enough for the same words.",
+    "stays": "Other heads do the same work, or nothing later uses what this one passes on.",
+    "rises": "What this head passes on speaks against some of these words.",
+}
 
 
 def _judge_without_chosen(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     assert question.head is not None
     if before.predicted_ids == after.predicted_ids:
-        change = _compared(after.log_probability - before.log_probability)
-        return Verdict("same", f"{change} The other heads pass on enough.")
+        change = after.log_probability - before.log_probability
+        return Verdict("same", f"{_compared(change)} {WITHOUT_HEAD[_direction(change, SAME_LOG_RATIO)]}")
     because = f"Without {question.head.short_name}, the translation becomes “{after.text}”"
     return Verdict("other", f"{because} No other head makes up for it.")
 
