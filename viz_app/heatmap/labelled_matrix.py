@@ -368,6 +368,8 @@ class MatrixPicture:
         widths = [painter.fontMetrics().horizontalAdvance(text) for text in texts]
         if max(widths[0], widths[2]) + widths[1] / 2 > place.width() / 2 - 4:
             texts = texts[0], "", texts[2]
+            missing = widths[0] + widths[2] + 2 * GAP - place.width()
+            place.setLeft(max(0.0, place.left() - max(0.0, missing)))  # below the labels of the rows there is room
         for side, text in zip(sides, texts, strict=True):
             painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
 

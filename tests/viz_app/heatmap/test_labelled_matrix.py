@@ -294,3 +294,19 @@ def test_slanted_labels_take_only_the_room_they_need_to_the_right(qtbot: QtBot, 
     image = long_last.grab().toImage()
     edge = image.width() - 1
     assert {image.pixelColor(edge, y).rgb() for y in range(image.height())} == {image.pixelColor(edge, 0).rgb()}
+
+
+def test_the_values_of_a_narrow_legend_do_not_touch(qtbot: QtBot, theme: Theme) -> None:
+    style = MatrixStyle(
+        "signed", (20, 20), 40, has_slanted_columns=False, legend=lambda top: ("first +0.12", "0", "second +0.12")
+    )
+    matrix = Matrix(np.zeros((1, 2), dtype=np.float32), ("a long label",), ("w", "x"))
+    widget = _shown(qtbot, style, matrix)
+    space = QFontMetrics(theme.font("body")).horizontalAdvance("n")
+    for width in (400, 205):
+        widget.resize(width, widget.height())
+        image = widget.grab().toImage()
+        bottom = range(image.height() - theme.scaled(15), image.height())
+        paper = image.pixelColor(0, image.height() - 1)
+        inked = [x for x in range(image.width()) if any(image.pixelColor(x, y) != paper for y in bottom)]
+        assert max(after - before for before, after in itertools.pairwise(inked)) >= space
