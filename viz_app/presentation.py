@@ -239,6 +239,15 @@ class Presentation(QWidget):
         self.rebuild()
         QTimer.singleShot(0, self, self._scroll_to_answer)
 
+    def scroll_on(self) -> bool:
+        """Shows the next lines of a long text, as a remote control has no other keys; False if there are none."""
+        bar, page = self._area.verticalScrollBar(), self._area.height() - 2 * current_theme().base_px
+        rest = self.scene.geometry().bottom() + 1 - bar.value() - self._area.height()
+        is_cut = self.view is not None and not self.scene.isHidden() and rest > 0
+        if is_cut:
+            bar.setValue(bar.value() + min(rest, page))
+        return is_cut
+
     def _scroll_to_answer(self) -> None:
         words, bar = self.scene_words(), self._area.verticalScrollBar()
         bar.setValue(0)

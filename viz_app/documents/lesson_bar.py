@@ -56,6 +56,7 @@ class LessonBar(QFrame):
         is_wanted: returns whether an open lesson is shown on the current page.
         focus_to: the widget that gets the focus of a hidden bar.
         leave: calls a function that shows another scene, perhaps after asking about changes on the screen.
+        scroll_on: shows the next lines of a long text where the scene is presented; False if there are none.
 
     Signals:
         arrows_changed(): `takes_arrows` may have changed.
@@ -88,6 +89,7 @@ class LessonBar(QFrame):
         self._wait_timer = QTimer(self, interval=BUSY_DELAY_MS, singleShot=True)
         self._wait_timer.timeout.connect(lambda: self._show_status(AWAITED))
         self.leave: Callable[[Callable[[], None]], None] = lambda act: act()
+        self.scroll_on: Callable[[], bool] = lambda: False
         self.edit_button = flat_button("Edit", "Add, change, order and delete scenes")
         self.edit_button.setCheckable(True)
         self.close_button = flat_button("✕", "Close the lesson")
@@ -110,8 +112,10 @@ class LessonBar(QFrame):
         return self._lesson.lesson is not None and not self.is_editing
 
     def step_scene(self, by: int) -> bool:
-        """Moves by a number of scenes, after the answer of this one was shown; False if no scene is shown."""
+        """Moves by a number of scenes, after all of this one was shown; False if no scene is shown."""
         lesson = self._lesson
+        if by > 0 and self.scroll_on():
+            return True
         if by > 0 and self._shown_answer.can_show:
             self._shown_answer.show()
         elif lesson.can_step_back if by < 0 else lesson.can_step_on:
