@@ -1,5 +1,6 @@
 """A small line chart: a few curves over a common axis, with the values under the mouse."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -116,7 +117,8 @@ class LineChart(Canvas):
     @property
     def ticks(self) -> tuple[list[float], list[float]]:
         """The numbers at both axes."""
-        return ticks(*self._range("x")), ticks(*self._range("y"))
+        num_lines = self.area.height() / QFontMetrics(current_theme().font("body")).ascent()
+        return ticks(*self._range("x")), ticks(*self._range("y"), num_lines)
 
     def values_at(self, x: float) -> list[float]:
         """The value of each curve, between its points; NaN outside a curve."""
@@ -229,11 +231,12 @@ def _colors(theme: Theme) -> list[QColor]:
     return [QColor(color) for color in (CURVES_DARK if theme.is_dark else CURVES_LIGHT)]
 
 
-def ticks(low: float, high: float) -> list[float]:
-    """Round numbers within a range, about `NUM_TICKS` of them."""
-    rough = (high - low) / NUM_TICKS
+def ticks(low: float, high: float, room: float = math.inf) -> list[float]:
+    """Round numbers within a range, about `NUM_TICKS` of them; `room`: for how many the range has room."""
+    rough, least = (high - low) / min(NUM_TICKS, room), (high - low) / room
     power = 10.0 ** np.floor(np.log10(rough))
-    step = min((factor * power for factor in (1, 2, 2.5, 5, 10)), key=lambda each: abs(each - rough))
+    steps = (factor * power for factor in (1, 2, 2.5, 5, 10, 20))
+    step = min((each for each in steps if each >= least), key=lambda each: abs(each - rough))
     first = int(np.ceil(low / step - 1e-9))
     last = int(np.floor(high / step + 1e-9))
     return [float(place * step) for place in range(first, last + 1)]

@@ -116,3 +116,16 @@ def test_a_curve_of_many_points_is_drawn_with_the_ends_and_extremes_of_each_pixe
 def test_a_curve_of_few_points_is_drawn_whole() -> None:
     assert points_that_show(np.array([0.0, 10.0, 10.5, 30.0]), np.zeros(4)).tolist() == [0, 1, 2, 3]
     assert not points_that_show(np.zeros(0), np.zeros(0)).size
+
+
+@pytest.mark.parametrize("top", [1.0, 2.4, 7.3, 11.0])
+def test_numbers_of_a_low_chart_do_not_overlap(qtbot: QtBot, theme: Theme, top: float) -> None:
+    chart = LineChart("Chart", "x", "y")
+    qtbot.addWidget(chart)
+    chart.show_curves([Curve("curve", np.arange(3.0), np.array([0.0, top, 0.5]))], y_range=(0.0, top))
+    for height in range(100, 300, 8):
+        chart.resize(300, height)
+        values = np.array(chart.ticks[1])
+        down = chart.places(np.zeros(len(values)), values)[1]
+        assert (-np.diff(down) >= QFontMetrics(theme.font("body")).ascent()).all()
+        assert len(values) >= 2 or chart.area.height() < 2 * QFontMetrics(theme.font("body")).height()
