@@ -6,6 +6,7 @@ from typing import Literal, cast
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QFontMetrics,
     QHideEvent,
     QImage,
     QKeyEvent,
@@ -56,6 +57,8 @@ SMALL_GAP_PX = 3
 MOST_COMPLETE = 31
 """Up to 30 epochs, and the untrained model: the strip shows every frame of such a film, smaller if necessary."""
 MAX_STRIP_ROWS = 3
+LEAST_SHARE_IN_ONE_ROW = 0.65
+"""Of the side of pictures in several rows: one row of smaller ones has room for their epochs below."""
 PLAY_SECONDS = 7.0
 """Duration of a film, unless it has very few or very many frames."""
 FILM_WAITING = (
@@ -128,7 +131,7 @@ class FilmStrip(Canvas):
         super().__init__()
         self._playback = playback
         self.pictures: list[Picture] = []
-        self.has_labels = True
+        self.has_labels = self._has_large_pictures = True
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -150,12 +153,15 @@ class FilmStrip(Canvas):
         num_frames, num_columns = len(self._playback.frames), self._num_slots()
         side, gap = scaled(PICTURE_PX), scaled(GAP_PX)
         indices: Sequence[int] = range(num_frames)
-        self.has_labels = num_frames <= num_columns or num_frames > MOST_COMPLETE
-        if self.has_labels:
+        self._has_large_pictures = self.has_labels = num_frames <= num_columns or num_frames > MOST_COMPLETE
+        if self._has_large_pictures:
             indices = shown_frames(num_frames, num_columns, self._playback.frame_index)
         else:
-            gap = scaled(SMALL_GAP_PX)
-            side, num_columns = max(self._small_size(rows) for rows in range(1, MAX_STRIP_ROWS + 1))
+            gap, sizes = scaled(SMALL_GAP_PX), [self._small_size(rows) for rows in range(1, MAX_STRIP_ROWS + 1)]
+            metrics, largest = QFontMetrics(current_theme().font("small")), max(sizes)
+            widest = max(metrics.horizontalAdvance(self._name(frame)) for frame in self._playback.frames)
+            self.has_labels = sizes[0][0] >= max(widest, LEAST_SHARE_IN_ONE_ROW * largest[0])
+            side, num_columns = sizes[0] if self.has_labels else largest
         self.pictures = []
         for slot, index in enumerate(indices):
             row, column = divmod(slot, num_columns)
@@ -176,7 +182,7 @@ class FilmStrip(Canvas):
         """The frame nearest to a position; between two pictures, one of the frames left out there."""
         if not self.pictures:
             return None
-        if not self.has_labels:
+        if len(self.pictures) == len(self._playback.frames):
             point = QPointF(x_px, y_px)
             near = min(self.pictures, key=lambda picture: (picture.place.center() - point).manhattanLength())
             return near.index
@@ -237,11 +243,10 @@ class FilmStrip(Canvas):
             below = QRectF(
                 picture.place.left() - scaled(GAP_PX) / 2,
                 picture.place.bottom() + 3,
-                scaled(PICTURE_PX) + scaled(GAP_PX),
+                picture.place.width() + scaled(GAP_PX),
                 scaled(LABEL_PX),
             )
-            text = short_name(self._playback.frames[picture.index])
-            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)
+            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, self._name(self._playback.frames[picture.index]))
         changed = set(self._playback.changes_of_text())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -249,6 +254,10 @@ class FilmStrip(Canvas):
         for picture in self.pictures:
             if picture.index in changed:
                 painter.drawEllipse(QPointF(picture.place.right() - 1, picture.place.top() + 1), 3, 3)
+
+    def _name(self, frame: FilmFrame) -> str:
+        """The epoch below a picture; below a small one, only its number."""
+        return short_name(frame) if self._has_large_pictures else str(frame.epoch)
 
     def _image(self, frame: FilmFrame) -> QImage:
         pixels = int(scaled(PICTURE_PX) * self.devicePixelRatioF())

@@ -72,6 +72,10 @@ def test_every_frame_can_be_reached_on_a_strip_that_leaves_some_out(qtbot: QtBot
     assert {strip.frame_at(x) for x in range(421)} == set(range(40))
 
 
+UNLABELLED = {(20, 300), (20, 420), (20, 496), (31, 300), (31, 420), (31, 496), (31, 700)}
+"""Frames and width of the strips whose pictures have no room for their epochs."""
+
+
 @pytest.mark.parametrize("width", [300, 420, 496, 700, 1200])
 @pytest.mark.parametrize("num_frames", [8, 11, 20, 31])
 def test_the_strip_of_a_run_of_up_to_30_epochs_omits_none(
@@ -92,6 +96,8 @@ def test_the_strip_of_a_run_of_up_to_30_epochs_omits_none(
     for picture in strip.pictures:
         middle = picture.place.center()
         assert strip.frame_at(middle.x(), middle.y()) == picture.index
+    assert strip.has_labels == ((num_frames, width) not in UNLABELLED)
+    assert not strip.has_labels or len({place.top() for place in places}) == 1, "in one row, with room below"
 
 
 def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback) -> None:
