@@ -17,11 +17,9 @@ from augenmerk.core.model.size import preset_vocabulary_sizes, size_rows, total
 MULTI30K_PAIRS = 29_000
 TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 19.4
 """Of Multi30k, in a batch counted in tokens: `multi30k` has 226 steps an epoch, `annotated-2018` 47."""
-LENGTH_OF_SUBWORDS, LENGTH_OF_WORDS, LENGTH_IN_RANDOM_BATCHES = 17, 14, 17
-"""Mean padded length of a sentence of Multi30k, in batches of similar lengths and in random ones, which a CPU regroups.
-
-A GPU computes random batches as they are, with a length of 29; there the layers take most of the time.
-"""
+LENGTH_OF_SUBWORDS, LENGTH_OF_WORDS = 17, 14
+LENGTH_IN_RANDOM_BATCHES, LENGTH_IN_REGROUPED_BATCHES = 29, 17
+"""Mean padded length of a sentence of Multi30k, in batches of similar lengths and in random ones, which a CPU regroups."""
 MEASURED_PRESETS = {"copy-task-small": 12, "multi30k": 2}
 """The small and the larger model, with the number of steps to time; both have vocabularies of a fixed size."""
 _NUM_PAIRS, _LENGTH = 32, 16
@@ -76,8 +74,8 @@ def steps_per_epoch(run: RunConfig, source: str | Path) -> int:
     return max(1, round(size / (training.batch_size * training.num_accumulated)))
 
 
-def work_of(run: RunConfig, source: str | Path) -> Work | None:
-    """The work of all epochs, without their validations; None if unknown before the data is read."""
+def work_of(run: RunConfig, source: str | Path, device: str = "cpu") -> Work | None:
+    """The work of all epochs on a device, by its name, without validations; None if unknown before the data is read."""
     sizes, num_steps, training = preset_vocabulary_sizes(run), steps_per_epoch(run, source), run.training
     if sizes is None or not num_steps:
         return None
@@ -86,7 +84,7 @@ def work_of(run: RunConfig, source: str | Path) -> Work | None:
     else:
         num_pairs, length = MULTI30K_PAIRS, LENGTH_OF_SUBWORDS if run.data.num_subwords else LENGTH_OF_WORDS
         if training.batching == "random":
-            length = LENGTH_IN_RANDOM_BATCHES
+            length = LENGTH_IN_REGROUPED_BATCHES if device == "cpu" else LENGTH_IN_RANDOM_BATCHES
     num_all = training.num_epochs * num_steps
     step = _step(run, sizes, num_pairs / num_steps, length, training.num_accumulated)
     return step.times(num_all if training.max_steps is None else min(num_all, training.max_steps))

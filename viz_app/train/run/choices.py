@@ -208,7 +208,7 @@ def estimated_duration(choices: RunChoices, speeds: Mapping[str, Speed] | None) 
     `speeds`: by the name of the device; None while they are measured.
     """
     try:
-        work = work_of(choices.run_config(), choices.source())
+        work = work_of(choices.run_config(), choices.source(), choices.device)
     except AugenmerkError:
         return ""
     if speeds is None:
