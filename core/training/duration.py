@@ -19,7 +19,7 @@ TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 19.4
 """Of Multi30k, in a batch counted in tokens: `multi30k` has 226 steps an epoch, `annotated-2018` 47."""
 LENGTH_OF_SUBWORDS, LENGTH_OF_WORDS = 17, 14
 LENGTH_IN_RANDOM_BATCHES, LENGTH_IN_REGROUPED_BATCHES = 29, 17
-"""Mean padded length of a sentence of Multi30k, in batches of similar lengths and in random ones, which a CPU regroups."""
+"""Mean padded length of a sentence of Multi30k, in batches of similar lengths and random ones, which a CPU regroups."""
 MEASURED_PRESETS = {"copy-task-small": 12, "multi30k": 2}
 """The small and the larger model, with the number of steps to time; both have vocabularies of a fixed size."""
 _NUM_PAIRS, _LENGTH = 32, 16
