@@ -176,7 +176,7 @@ class RowEditor(Popup):
         )
         self.problem.hide()
         self._show_bars()
-        area.setFixedHeight(min(self.bars.height(), scaled(MAX_HEIGHT)))
+        area.setFixedHeight(min(self.bars.sizeHint().height(), scaled(MAX_HEIGHT)))
         scales(self.setFixedWidth, WIDTH)
 
     def give_all(self, index: int) -> None:

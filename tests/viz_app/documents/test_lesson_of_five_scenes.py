@@ -107,7 +107,9 @@ def make_lesson(qtbot: QtBot, window: MainWindow) -> None:
     qtbot.mouseClick(page.sentence.interventions.reset_button, LEFT)
     settle(qtbot, window)
     editor = open_row_editor(qtbot, window, Pair(4, 1))
-    editor.bars.label_clicked.emit(1)  # all of its weight to one token
+    label = editor.bars.label_place(1).center().toPoint()
+    qtbot.waitUntil(lambda: editor.bars.visibleRegion().contains(label))
+    qtbot.mouseClick(editor.bars, LEFT, pos=label)  # all of its weight to one token
     qtbot.mouseClick(editor.set_button, LEFT)
     settle(qtbot, window)
     add_scene(qtbot, window, TITLES[3], ("A row is set by hand.",))

@@ -425,6 +425,7 @@ def test_a_row_is_set_for_each_kind_of_map(
     editor = _editor(qtbot, state, head, query)
     assert state.translation is not None
     np.testing.assert_allclose(editor.weights, state.translation.maps.of_kind(head.kind)[1, 1, query, :num_keys])
+    assert editor.bars.visibleRegion().boundingRect() == editor.bars.rect(), "so few words need no scrolling"
     qtbot.mouseClick(editor.bars, Qt.MouseButton.LeftButton, pos=editor.bars.label_place(1).center().toPoint())
     assert editor.weights == [0, 1] + [0] * (num_keys - 2)
     middle = editor.bars.bar_place(0).center().toPoint()
