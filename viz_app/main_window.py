@@ -849,7 +849,7 @@ class MainWindow(QMainWindow):
         everything.addWidget(WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE))
         self.presentation = Presentation(self.state, self, everything, self.appearance.present_at)
         self.presentation.step_scene = self.lessons.bar.step_scene
-        self.lessons.bar.scroll_on = self.presentation.scroll_on
+        self.lessons.bar.scroll_scene = self.presentation.scroll_scene
         self.presentation.scene_words = self.lessons.scene_words
         self.presentation.way_back = self.pages.way_back
         self.setCentralWidget(everything)

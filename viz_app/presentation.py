@@ -239,13 +239,17 @@ class Presentation(QWidget):
         self.rebuild()
         QTimer.singleShot(0, self, self._scroll_to_answer)
 
-    def scroll_on(self) -> bool:
-        """Shows the next lines of a long text, as a remote control has no other keys; False if there are none."""
-        bar, page = self._area.verticalScrollBar(), self._area.height() - 2 * current_theme().base_px
-        rest = self.scene.geometry().bottom() + 1 - bar.value() - self._area.height()
-        is_cut = self.view is not None and not self.scene.isHidden() and rest > 0
+    def scroll_scene(self, by: int) -> bool:
+        """Scrolls a text that is too long one page on, or back, as a remote control has no other keys.
+
+        False if all of it has been in sight in that direction.
+        """
+        bar, height, text = self._area.verticalScrollBar(), self._area.height(), self.scene.geometry()
+        if self.view is None or self.scene.isHidden():
+            return False
+        is_cut = text.bottom() >= bar.value() + height if by > 0 else bar.value() > 0 and text.height() > height
         if is_cut:
-            bar.setValue(bar.value() + min(rest, page))
+            bar.setValue(bar.value() + by * (height - 2 * current_theme().base_px))
         return is_cut
 
     def _scroll_to_answer(self) -> None:

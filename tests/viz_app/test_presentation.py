@@ -589,6 +589,9 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
     assert area.verticalScrollBar().isVisible() != is_all_seen
     assert seen == shown.scene.rect() or num_characters == 900
     assert is_all_seen or not page, "above a chapter there is room"
+    while shown.scene.height() > area.height() and area.verticalScrollBar().value() > 0:
+        qtbot.keyClick(shown, Qt.Key.Key_PageUp)
+        assert answer in shown.scene.text(), "first, the beginning of the text"
 
 
 @pytest.mark.heavy

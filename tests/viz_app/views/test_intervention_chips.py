@@ -1,5 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
@@ -10,7 +11,15 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     SourceWordReplaced,
 )
-from augenmerk.viz_app.state.experiment_editor import force, intervene, remove, set_output, toggle, undo
+from augenmerk.viz_app.state.experiment_editor import (
+    force,
+    intervene,
+    open_experiment,
+    remove,
+    set_output,
+    toggle,
+    undo,
+)
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import InterventionChips
@@ -144,3 +153,15 @@ def test_many_chips_scroll_in_three_rows(chips: InterventionChips, state: Experi
     assert not chips.chips[-1].visibleRegion().isEmpty()
     state.submit(remove(*state.experiment.interventions[2:]))
     qtbot.waitUntil(lambda: rows.height() == one)
+
+
+def test_a_longer_chip_is_whole_beside_the_original(
+    chips: InterventionChips, state: ExperimentState, qtbot: QtBot
+) -> None:
+    """In one step from a shorter one, as between two scenes."""
+    chips.resize(900, 40)
+    chips.put_beside(QLabel("Original: A sentence."))
+    state.submit(toggle(Head("cross", 0, 0)))
+    qtbot.waitUntil(lambda: chips._flow_area.width() == chips.chips[0].width())
+    state.submit(open_experiment(state.experiment.baseline.with_interventions(HeadScaled(Head("encoder", 1, 1), 0.25))))
+    qtbot.waitUntil(lambda: chips._flow_area.width() == chips.chips[0].sizeHint().width())
