@@ -228,6 +228,17 @@ def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> int:
     return round(100 * current_theme().scale)
 
 
+@pytest.mark.heavy
+def test_the_sentence_returns_to_its_place_with_the_scale(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    field = window.translate_page.sentence.input
+    before = field.mapTo(window, QPoint(0, 0)).x()
+    window.appearance.set_scale(150)
+    qtbot.waitUntil(lambda: field.mapTo(window, QPoint(0, 0)).x() > before)
+    window.appearance.set_scale(100)
+    qtbot.waitUntil(lambda: field.mapTo(window, QPoint(0, 0)).x() == before)
+
+
 @pytest.mark.slow
 def test_keys_change_the_scale_and_it_is_remembered(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences

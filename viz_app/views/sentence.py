@@ -381,10 +381,13 @@ class SentenceRows:
 
     def fit_names(self) -> None:
         """Gives all names the same width."""
-        names = (self._source_name, self._target_name)
+        names = (self._source_name, self._target_name, self._words_name)
+        for name in names:
+            name.setMinimumWidth(0)
+            name.setIndent(name.indent())  # forgets its hint, which was at least the minimum
         width = max(name.sizeHint().width() for name in names)
-        for name in (*names, self._words_name, *self._indents):
-            name.setFixedWidth(width)
+        for part in (*names, *self._indents):
+            part.setFixedWidth(width)
 
     def _lay_out(self) -> None:
         panel = self._panel
