@@ -244,10 +244,13 @@ class Presentation(QWidget):
 
         False if all of it has been in sight in that direction.
         """
-        bar, height, text = self._area.verticalScrollBar(), self._area.height(), self.scene.geometry()
-        if self.view is None or self.scene.isHidden():
+        bar, height, words = self._area.verticalScrollBar(), self._area.height(), self.scene_words()
+        if self.view is None or words is None:
             return False
-        is_cut = text.bottom() >= bar.value() + height if by > 0 else bar.value() > 0 and text.height() > height
+        *_, question, answer = words
+        text = self.scene.geometry()
+        end = text.bottom() + 1 if question and not answer else self._texts.height()  # the translation at the latest
+        is_cut = end > bar.value() + height if by > 0 else bar.value() > 0 and text.height() > height
         if is_cut:
             bar.setValue(bar.value() + by * (height - 2 * current_theme().base_px))
         return is_cut
@@ -283,7 +286,7 @@ class Presentation(QWidget):
         pair = state.selection.hovered or state.selection.pinned
         value = map_text.describe(state, pair) if pair is not None and shown is not None else None
         self.value.setText("\n".join(value or ("", "")))
-        self.caption.setText(view.caption() if view.caption is not None and shown is not None else "")
+        self._show_caption(view.caption() if view.caption is not None and shown is not None else "")
         self._fit_words()
 
     def _on_request(self) -> None:
@@ -366,6 +369,17 @@ class Presentation(QWidget):
         asked += f'<br><span style="color: {color}">{escape(choices, quote=False)}</span>' if choices else ""
         answered = f"<b>{escape(answer, quote=False)}</b>" if answer else ""
         return "<br>".join(filter(None, (escape(heading, quote=False), plain, asked, answered)))
+
+    def _show_caption(self, text: str) -> None:
+        """The name of a head is marked if the pointer is at it: its small map is not there."""
+        pointer, (title, *rest) = self._shown_state.selection.pointer, text.split("\n")
+        is_marked = pointer is not None and pointer.target == "head" and bool(title)
+        if is_marked:
+            colors = current_theme().palette
+            style = f"background: {colors.pointer}; color: {colors.panel};"
+            text = "<br>".join((f'<span style="{style}">{escape(title)}</span>', *map(escape, rest)))
+        self.caption.setTextFormat(Qt.TextFormat.RichText if is_marked else Qt.TextFormat.PlainText)
+        self.caption.setText(text)
 
     def _marked(self, shown: Translation) -> str:
         """The translation as rich text: new words are coloured, and the pointer is at its word."""

@@ -26,7 +26,7 @@ from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale_for
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene
-from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.map_view import Pair, Pointer, PointerStyle
 from augenmerk.viz_app.state.marks import marks_of_heads
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
@@ -565,7 +565,7 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
     text, question, answer = ((words * 50)[:length].strip() for words, length in of_lengths)
     saved = replace(lesson.scenes[0].saved, experiment=Experiment(sentence_of(20)))
     scene = Scene("Long", text, saved, question=question, answer=answer, page=page)
-    write_lesson_file(replace(lesson, scenes=(scene,)), path)
+    write_lesson_file(replace(lesson, scenes=(scene, replace(scene, title="Next"))), path)
     window.documents.open(path)
     qtbot.waitUntil(lambda: window.lessons.lesson.scene is not None and not window.state.request.is_running)
     window.present(page or "map")
@@ -592,6 +592,26 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
     while shown.scene.height() > area.height() and area.verticalScrollBar().value() > 0:
         qtbot.keyClick(shown, Qt.Key.Key_PageUp)
         assert answer in shown.scene.text(), "first, the beginning of the text"
+    while answer in shown.scene.text():
+        is_all_seen = last.visibleRegion().boundingRect().bottom() == last.rect().bottom()
+        qtbot.keyClick(shown, Qt.Key.Key_PageDown)
+    assert is_all_seen, "before the next scene, the translation and its caption"
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("style", ["ring", "arrow", "dim"])
+def test_a_pointer_at_a_head_marks_its_name(make_window: MakeWindow, qtbot: QtBot, style: PointerStyle) -> None:
+    window = make_window(sentence=sentence_of(9))
+    window.present("map")
+    caption, head = window.presentation.caption, window.state.selection.head
+    assert current_theme().palette.pointer not in caption.text()
+    window.state.selection.pointer = Pointer("head", style)
+    assert f'{current_theme().palette.panel};">{head.title}' in caption.text()
+    assert current_theme().palette.pointer in caption.text()
+    assert "<br>Each row" in caption.text()
+    window.state.selection.pointer = None
+    assert caption.text().startswith(head.title)
+    window.presentation.end()
 
 
 @pytest.mark.heavy
