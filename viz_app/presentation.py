@@ -239,17 +239,16 @@ class Presentation(QWidget):
         self.rebuild()
         QTimer.singleShot(0, self, self._scroll_to_answer)
 
-    def scroll_scene(self, by: int) -> bool:
-        """Scrolls a text that is too long one page on, or back, as a remote control has no other keys.
+    def scroll_scene(self, by: int, is_answered: bool) -> bool:
+        """Scrolls texts that are too long one page on, or back, as a remote control has no other keys.
 
-        False if all of it has been in sight in that direction.
+        False if all has been in sight in that direction: the words of a scene before its answer is shown, everything
+        (`is_answered`) before the next scene.
         """
-        bar, height, words = self._area.verticalScrollBar(), self._area.height(), self.scene_words()
-        if self.view is None or words is None:
+        bar, height, text = self._area.verticalScrollBar(), self._area.height(), self.scene.geometry()
+        if self.view is None or self.scene.isHidden():
             return False
-        *_, question, answer = words
-        text = self.scene.geometry()
-        end = text.bottom() + 1 if question and not answer else self._texts.height()  # the translation at the latest
+        end = self._texts.height() if is_answered else text.bottom() + 1
         is_cut = end > bar.value() + height if by > 0 else bar.value() > 0 and text.height() > height
         if is_cut:
             bar.setValue(bar.value() + by * (height - 2 * current_theme().base_px))
@@ -373,7 +372,8 @@ class Presentation(QWidget):
     def _show_caption(self, text: str) -> None:
         """The name of a head is marked if the pointer is at it: its small map is not there."""
         pointer, (title, *rest) = self._shown_state.selection.pointer, text.split("\n")
-        is_marked = pointer is not None and pointer.target == "head" and bool(title)
+        is_head = bool(title) and self._shown_state.settings.scope == "head"
+        is_marked = pointer is not None and pointer.target == "head" and is_head
         if is_marked:
             colors = current_theme().palette
             style = f"background: {colors.pointer}; color: {colors.panel};"

@@ -56,7 +56,8 @@ class LessonBar(QFrame):
         is_wanted: returns whether an open lesson is shown on the current page.
         focus_to: the widget that gets the focus of a hidden bar.
         leave: calls a function that shows another scene, perhaps after asking about changes on the screen.
-        scroll_scene: scrolls a long text, where the scene is presented, on or back; False if it was all seen.
+        scroll_scene: scrolls long texts of a presented scene on or back, before or after its answer; False if all was
+            in sight.
 
     Signals:
         arrows_changed(): `takes_arrows` may have changed.
@@ -89,7 +90,7 @@ class LessonBar(QFrame):
         self._wait_timer = QTimer(self, interval=BUSY_DELAY_MS, singleShot=True)
         self._wait_timer.timeout.connect(lambda: self._show_status(AWAITED))
         self.leave: Callable[[Callable[[], None]], None] = lambda act: act()
-        self.scroll_scene: Callable[[int], bool] = lambda by: False
+        self.scroll_scene: Callable[[int, bool], bool] = lambda by, is_answered: False
         self.edit_button = flat_button("Edit", "Add, change, order and delete scenes")
         self.edit_button.setCheckable(True)
         self.close_button = flat_button("✕", "Close the lesson")
@@ -114,7 +115,7 @@ class LessonBar(QFrame):
     def step_scene(self, by: int) -> bool:
         """Moves by a number of scenes, after all of this one was shown; False if no scene is shown."""
         lesson = self._lesson
-        if self.scroll_scene(by):
+        if self.scroll_scene(by, not self._shown_answer.can_show):
             return True
         if by > 0 and self._shown_answer.can_show:
             self._shown_answer.show()
