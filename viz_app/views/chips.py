@@ -493,7 +493,7 @@ class InterventionChips(QWidget):
         replace_widgets(self._flow, old, self.chips)
         is_changed = bool(self.chips)
         self._flow_area.setVisible(is_changed)
-        self._flow_area.updateGeometry()  # it does not follow the width of its content itself
+        self._flow_area.updateGeometry()  # a scroll area does not notice that its content needs another width
         self.hint.setVisible(not is_changed and state.result is not None)
         if focused is self.undo_button and not state.editor.can_undo:
             self.redo_button.setEnabled(True)

@@ -384,7 +384,7 @@ class SentenceRows:
         names = (self._source_name, self._target_name, self._words_name)
         for name in names:
             name.setMinimumWidth(0)
-            name.setIndent(name.indent())  # forgets its hint, which was at least the minimum
+            name.setIndent(name.indent())  # drops the cached size hint, which includes the old minimum
         width = max(name.sizeHint().width() for name in names)
         for part in (*names, *self._indents):
             part.setFixedWidth(width)

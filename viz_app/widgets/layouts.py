@@ -471,7 +471,7 @@ class ContentHeightScrollArea(VerticalScrollArea):
         self.setFixedHeight(max(1, min(needed, most)))
 
     def content_height(self) -> int:
-        """The height of the content at this width; at least its least."""
+        """The height of the content at this width, but no less than its minimum height."""
         return max(self._content.heightForWidth(self.width()), self._content.minimumHeight())
 
     def event(self, event: QEvent) -> bool:
