@@ -51,25 +51,27 @@ README = Path(__file__).resolve().parent.parent / "README.md"
 CARD = "MODEL_CARD.md"
 MIN_WEIGHT = 0.6
 """Minimum weight of the cell that an example pins, so that it is visible."""
-BABY = "Eine Frau hält ihr Baby in ihren Armen."
+GUITAR = "Der alte Mann, der am Fenster sitzt, spielt Gitarre."
 STREET_BAND = "Drei Männer spielen in einer Straßenband."
 SHIRT = "Ein Mann trägt kein Hemd."
-WORKSHOP = "Ein Mann repariert ein Fahrrad in einer Fahrradwerkstatt."
-QUIET = Head("encoder", 2, 5)
-"""The head that the chapter “not” chooses for the workshop."""
-BAND = "Das ist eine Art Band oder Orchester beim Üben."
+QUIET = Head("encoder", 0, 3)
+"""The head that the chapter “not” chooses for the office."""
+SKIERS = "Die Skifahrer befinden sich vor der Hütte."
 OFFICE = "Ein Mann telefoniert in einem unaufgeräumten Büro."
+BIKINIS = "Frauen in Strandbikinis spielen Volleyball bei sonnigem Wetter."
 VIOLIN = "Eine Frau spielt ein Lied auf ihrer Geige."
-MADE_UP = "unfinish "
+MADE_UP = "beachyy "
 VAIN = Head("cross", 1, 7)
 """The head that the chapter about what attention is not shows with it."""
+LITTLE_OF_BAR = 0.25
+"""Share of a module's part that is little to lose."""
 CLEAR, LITTLE = 0.6, 0.03
 """Clarity of a head that points clearly; log-probability that is little to lose."""
 FAILURES = {
     SHIRT: "A man is wearing a shirt.",
-    "Der Hund schläft nicht.": "The dog is sleeping.",
+    "Die Frau lacht nicht.": "The woman is laughing.",
     "Den Ball fängt der Hund.": "The ball is catching the dog.",
-    "Die Bank hat heute geschlossen.": "The bench has good time.",
+    "Die Bank hat heute geschlossen.": "The bench has just got out of a good time.",
 }
 """Translations that the gallery's lines about failures speak of."""
 SAID_OF_LANGUAGE = {"kein"}
@@ -122,7 +124,7 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
     yield from of_the_inside(translator)
     last = gallery()[-1].text
     greedy, beam = (translator.run(Experiment(last, output)).text for output in (Greedy(), Beam(4)))
-    words = "This is"
+    words = "some kind of"
     holds = words in beam and words not in greedy
     yield Claim(f"gallery.toml: {last}", f"beam 4 finds “{words}”, greedy does not", f"“{beam}”, “{greedy}”", holds)
 
@@ -141,14 +143,16 @@ def of_the_inside(translator: Translator) -> Iterator[Claim]:
     yield Claim(where, "the embeddings suffice", f"“{lens.layers[0].text}”", lens.settled_at == 0)
     translation = translator.run(misleading.experiment)
     where = f"gallery.toml: {misleading.text}"
-    says = f"feed-forward 3 has the longest bar for “{misleading.target}”, whose lead grows without it"
+    says = f"feed-forward 2 has the longest bar for “{misleading.target}”, which loses little without it"
     if misleading.target not in translation.predicted_tokens:
         yield Claim(where, says, f"“{translation.text}”", holds=False)
         return
     parts = logit_parts(translator, translation)[translation.predicted_tokens.index(misleading.target)]
     longest = _longest(parts)
     (effect,) = measure_parts(translator, parts, [longest])
-    yield Claim(where, says, f"{longest}: {effect:+.2f}", longest == Network("decoder", 2) and effect > 0)
+    bar = float(np.abs(parts.values).max())
+    holds = longest == Network("decoder", 1) and abs(effect) < LITTLE_OF_BAR * bar
+    yield Claim(where, says, f"{longest}: bar {bar:.2f}, effect {effect:+.2f}", holds)
 
 
 def _longest(parts: WordParts) -> Component:
@@ -196,7 +200,8 @@ def _of_scene(where: str, scene: Scene, result: ExperimentResult) -> Iterator[Cl
 
 
 def _is_said(text: str, tokens: set[str], result: ExperimentResult) -> bool:
-    is_part = f" {text}" in result.original.text
+    both = (result.original, result.changed)
+    is_part = any(f" {text}" in f" {each.experiment.source_text} {each.text}" for each in both)
     return text in tokens | SAID_OF_LANGUAGE or text == result.changed.text or is_part
 
 
@@ -237,16 +242,16 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
     yield claim("layers", said, lambda: _parts_and_changes(translator))
     yield claim("feed-forward", "predicts this token once more", lambda: _token_read(translator))
     yield claim("feed-forward", "Few choices depend on a single network", lambda: _depend_on_networks(translator, None))
-    said = f'A sentence that needs one network" text="{BABY}'
-    yield claim("feed-forward", said, lambda: _depend_on_networks(translator, BABY))
+    said = f'A sentence that needs one network" text="{GUITAR}'
+    yield claim("feed-forward", said, lambda: _depend_on_networks(translator, GUITAR))
     yield claim("heads", "A head that looks at the token before", lambda: _previous_share(translator))
     yield claim("words", f'A word that was not in its training data" text="{STREET_BAND}', pieces)
-    for sentence in (BAND, OFFICE):
+    for sentence in (SKIERS, BIKINIS):
         yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
     yield claim("decoding", f'ends less probable" text="{VIOLIN}', lambda: _beam_is_less_probable(run))
     yield claim("decoding", "It makes up a word", lambda: _makes_up_a_word(run))
     yield claim("not", "head looks at these for “shirt”", lambda: _looks_in_vain(run(SHIRT)))
-    yield claim("not", "Switch it off, and “shop” becomes “outfit”", lambda: _loses_the_shop(translator))
+    yield claim("not", "Switch it off, and “messy” becomes “unfined”", lambda: _is_no_longer_messy(translator))
     said = "this head points clearly, and little is lost without it"
     yield claim("not", said, lambda: _clear_and_not_needed(translator))
     for chapter, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
@@ -317,7 +322,7 @@ def _token_read(translator: Translator) -> tuple[str, bool]:
         means[bool(changes)] = {depth: sum(each) / len(each) for depth, each in found.items()}
     on, off, after = means[False], means[True], str(Depth(0, "feed_forward"))
     today = f"embedding {on['embedding']:.0%}; after network 1: {on[after]:.0%}, off {off[after]:.0%}"
-    return today, on["embedding"] > 0.9 and on[after] < off[after] - 0.2
+    return today, on["embedding"] > 0.8 and on[after] < off[after] - 0.2
 
 
 def _depend_on_networks(translator: Translator, sentence: str | None) -> tuple[str, bool]:
@@ -376,8 +381,8 @@ def _beam_is_less_probable(run: Callable[..., Translation]) -> tuple[str, bool]:
 
 
 def _makes_up_a_word(run: Callable[..., Translation]) -> tuple[str, bool]:
-    greedy, beam = run(OFFICE).text, run(OFFICE, Beam(4)).text
-    holds = MADE_UP in greedy and MADE_UP not in beam and "cluttered" in beam
+    greedy, beam = run(BIKINIS).text, run(BIKINIS, Beam(4)).text
+    holds = MADE_UP in greedy and MADE_UP not in beam and "beachy " in beam
     return f"greedy “{greedy}”, beam 4 “{beam}”", holds
 
 
@@ -390,16 +395,17 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
     return f"“{translation.text}”; {VAIN.short_name} gives “kein” {percent(weight)} at “shirt”", holds
 
 
-def _loses_the_shop(translator: Translator) -> tuple[str, bool]:
+def _is_no_longer_messy(translator: Translator) -> tuple[str, bool]:
     """Without the head that the chapter chooses, which is the one that is needed most."""
-    original = _translated(translator, WORKSHOP)
+    original = _translated(translator, OFFICE)
     if QUIET not in all_heads(translator.model):
         return f"no head {QUIET.short_name}", False
     points = HeadPointsJob(original).run(translator, lambda progress: None, lambda: False)
     most = max(points, key=lambda point: point.cost)
-    without = translator.run(Experiment(WORKSHOP, interventions=(HeadScaled(QUIET),))).text
+    without = translator.run(Experiment(OFFICE, interventions=(HeadScaled(QUIET),))).text
     today = f"most needed: {most.head.short_name}, clarity {most.clarity:.2f}; without {QUIET.short_name} “{without}”"
-    return today, most.head == QUIET and most.clarity < 0.3 and without == original.text.replace("shop", "outfit")
+    is_quiet = most.head == QUIET and most.clarity < 0.3
+    return today, is_quiet and without == original.text.replace("a messy", "an unfined")
 
 
 def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:

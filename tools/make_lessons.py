@@ -28,7 +28,7 @@ MARKET = "Auf dem Markt verkauft eine junge Frau frische Blumen."
 COOK = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 NEWSPAPER = "Der Mann, der ein rotes Hemd trägt, liest eine Zeitung."
 SIGN = "Ein Mann hält ein Schild hoch."
-WORKSHOP = "Ein Mann repariert ein Fahrrad in einer Fahrradwerkstatt."
+OFFICE = "Ein Mann telefoniert in einem unaufgeräumten Büro."
 NO_SHIRT = "Ein Mann trägt kein Hemd."
 NUM_LAYERS, NUM_HEADS = 3, 8
 
@@ -72,19 +72,19 @@ LESSONS = {
                 "predict “blue”, this head gives {weight} of its attention to “blauen”.",
                 "Which German word does this head look at to predict “ladder”?",
                 LADDER,
-                "cross 2·5",
+                "cross 2·8",
                 ("blue", "blauen"),
                 answer="It looks at “leiter”.",
             ),
             Draft(
                 "One row",
                 "The weights of a row add up to 100%. The largest weight in the row of “ladder” is only {weight}, "
-                "at “in”. This head spreads its attention.",
+                "at “leiter”. This head spreads its attention.",
                 "Choose another head. Is its row of “ladder” sharper or more spread out?",
                 LADDER,
-                "cross 1·1",
-                ("ladder", "in"),
-                answer="Sharper. In every other head of cross-attention, the largest weight of this row is above 40%.",
+                "cross 1·6",
+                ("ladder", "leiter"),
+                answer="Nearly always sharper. Only in cross 3·4 and 3·7, too, is no weight of this row above 40%.",
             ),
             Draft(
                 "Looking back",
@@ -102,7 +102,7 @@ LESSONS = {
                 "“hemd”, which comes after it.",
                 "Why does the encoder need no causal mask?",
                 LADDER,
-                "encoder 1·7",
+                "encoder 1·2",
                 ("blauen", "hemd"),
                 answer="The whole German sentence is known from the start, and none of it has to be predicted.",
             ),
@@ -110,12 +110,15 @@ LESSONS = {
                 "Without cross-attention",
                 "All cross-attention heads are off. The decoder still writes English, but it cannot see the German "
                 "sentence. Cross-attention is the only connection between the two.",
-                "Can any word of this translation come from the German sentence? Why?",
+                "“A man in a blue shirt” is right. Does it come from the German?",
                 LADDER,
-                "cross 2·5",
+                "cross 2·8",
                 None,
                 off("cross", 0, 1, 2),
-                answer="No. Without cross-attention, the translation is the same for every German sentence.",
+                answer=(
+                    "No, it is right by chance. Without cross-attention, the translation is the same for every German "
+                    "sentence. Captions are often about a man in a blue shirt."
+                ),
             ),
         ),
     ),
@@ -131,8 +134,8 @@ LESSONS = {
                 "cross 2·5",
                 ("in", "im"),
                 answer=(
-                    "In the rows of “snow” and “<eos>”. Both keep the column of the row above them, “schnee” and "
-                    "“<eos>”."
+                    "In the rows of “snow” and “<eos>”. “snow” keeps the column of the row above it, “schnee”; "
+                    "“<eos>” goes back to the full stop."
                 ),
             ),
             Draft(
@@ -141,7 +144,7 @@ LESSONS = {
                 "and gives {weight} to “verkauft”.",
                 "Which English words come before “selling”, and where do they stand in German?",
                 MARKET,
-                "cross 2·1",
+                "cross 2·8",
                 ("selling", "verkauft"),
                 answer=(
                     "“a”, “young” and “woman”. Their German partners, “eine”, “junge” and “frau”, come after "
@@ -153,19 +156,19 @@ LESSONS = {
                 "German starts with the place. English puts it last. “market” gives {weight} to “markt”.",
                 "Write down the English words in the order of their German partners.",
                 MARKET,
-                "cross 2·4",
+                "cross 2·8",
                 ("market", "markt"),
                 answer="“at”, “the”, “market”, “selling”, “a”, “young”, “woman”, “fresh”, “flowers”.",
             ),
             Draft(
                 "The object moves forward",
-                "“gemüse” is the last German word, “vegetables” the fourth English word. Their cell, with {weight}, "
+                "“gemüse” is the last German word, “vegetables” the fifth English word. Their cell, with {weight}, "
                 "lies far from the diagonal.",
                 "How many columns lie between this cell and the diagonal?",
                 COOK,
                 "cross 3·3",
                 ("vegetables", "gemüse"),
-                answer="Three: “einer”, “kleinen” and “küche”. On the diagonal, this row would look at “in”.",
+                answer="Two: “kleinen” and “küche”. On the diagonal, this row would look at “einer”.",
             ),
             Draft(
                 "The verb at the end of a clause",
@@ -173,9 +176,11 @@ LESSONS = {
                 "gives {weight} to “trägt”.",
                 "Which other heads look at “trägt” to predict “wearing”?",
                 NEWSPAPER,
-                "cross 3·2",
+                "cross 2·8",
                 ("wearing", "trägt"),
-                answer="Cross 3·5, 3·6 and 3·7. In these heads, too, “trägt” has the largest weight of this row.",
+                answer=(
+                    "Cross 1·7, 2·4, 3·1, 3·5 and 3·8. In these heads, too, “trägt” has the largest weight of this row."
+                ),
             ),
             Draft(
                 "One verb in two places",
@@ -183,9 +188,9 @@ LESSONS = {
                 "second part, “hoch”.",
                 "Where does this head look to predict “holding”?",
                 SIGN,
-                "cross 3·2",
+                "cross 2·4",
                 ("up", "hoch"),
-                answer="Mostly at “<sos>”, with 45%. The first part of the verb, “hält”, gets 23%.",
+                answer="At the first part of the verb, “hält”, with 90%.",
             ),
         ),
     ),
@@ -197,35 +202,35 @@ LESSONS = {
                 "In this head, most tokens look at the token before them. “auf” gives {weight} to “steht”.",
                 "Find a token that does not look at the token before it.",
                 LADDER,
-                "encoder 3·3",
+                "encoder 2·6",
                 ("auf", "steht"),
-                answer="“<eos>” looks at “leiter”, two tokens before it. “ein” looks mostly at itself.",
+                answer="“mann” and “in” look mostly at “<sos>”, and “<eos>” looks at “leiter”, two tokens before it.",
             ),
             Draft(
                 "The noun ahead",
                 "This head does something else. “auf” gives {weight} to “leiter”, the noun that follows.",
                 "Where do “in” and “ein” look?",
                 LADDER,
-                "encoder 1·8",
+                "encoder 1·3",
                 ("auf", "leiter"),
-                answer="Mostly not at a noun: “in” gives 35% to “blauen”, and “ein” gives 27% to “steht”.",
+                answer="At the noun that follows, too: “in” gives 83% to “hemd”, and “ein” gives 55% to “mann”.",
             ),
             Draft(
                 "The word that is translated",
                 "This head finds the German word to translate next. “on” gives {weight} to “auf”.",
                 "Find the largest cell of each row. Which rows do not point at the word they translate?",
                 LADDER,
-                "cross 2·5",
+                "cross 2·8",
                 ("on", "auf"),
-                answer="None. “is” and “standing” share “steht”. Every other row points at a token of its own.",
+                answer="Only that of the full stop, which points at “<eos>”. “is” and “standing” share “steht”.",
             ),
             Draft(
                 "Another place for the same word",
-                "To predict the English “in”, head cross 1·3 looks at the German “in”. This head gives {weight} to "
+                "To predict the English “in”, head cross 2·8 looks at the German “in”. This head gives {weight} to "
                 "“steht”. Heads differ because each has its own queries and keys.",
                 "What could the verb reveal about the next word?",
                 LADDER,
-                "cross 2·1",
+                "cross 2·7",
                 ("in", "steht"),
                 answer=(
                     "Perhaps that a place follows, and whether English needs “in” or “on”. The map cannot confirm "
@@ -238,9 +243,9 @@ LESSONS = {
                 "{weight} to “<sos>”, the start token.",
                 "Find another row of this head that looks at “<sos>”.",
                 LADDER,
-                "cross 3·6",
+                "cross 3·8",
                 (".", "<sos>"),
-                answer="The row of “<eos>” gives 98% to “<sos>”.",
+                answer="The row of “<eos>” gives 86% to “<sos>”.",
             ),
             Draft(
                 "Eight heads fewer",
@@ -248,12 +253,12 @@ LESSONS = {
                 "other layers still read the German sentence.",
                 "Switch off the cross-attention of layer 1 as well. What changes?",
                 LADDER,
-                "cross 2·5",
+                "cross 2·8",
                 None,
                 off("cross", 1),
                 answer=(
-                    "The translation becomes “A man in a blue shirt is standing on a ladder with a ladder.” With "
-                    "only layer 1 off, it does not change: layer 2 replaces layer 1 here."
+                    "Nothing. Any one of the three layers is enough for this sentence. Only with all three off does "
+                    "the translation lose it."
                 ),
             ),
         ),
@@ -263,12 +268,12 @@ LESSONS = {
         (
             Draft(
                 "A large weight",
-                "“kein” means no. To predict “shirt”, this head gives {weight} to “·ein”, the second piece of “kein”. "
+                "“kein” means no. To predict “shirt”, this head gives {weight} to “k”, the first piece of “kein”. "
                 "But the translation is wrong: “{translation}”",
                 "What should the translation be?",
                 NO_SHIRT,
-                "cross 2·8",
-                ("shirt", "·ein"),
+                "cross 3·6",
+                ("shirt", "k"),
                 answer="“A man is not wearing a shirt.”",
             ),
             Draft(
@@ -276,10 +281,10 @@ LESSONS = {
                 "Now that head is off. The translation is still “{translation}” A large weight may have no effect.",
                 "Compare the probabilities of the tokens with and without the head. Which one changes most?",
                 NO_SHIRT,
-                "cross 2·8",
+                "cross 3·6",
                 None,
-                off("cross", 1)[7:8],
-                answer="That of “is”. It falls from 50% to 45%.",
+                off("cross", 2)[5:6],
+                answer="That of “shirt”, and it even rises, from 53% to 55%.",
             ),
             Draft(
                 "Without the word",
@@ -287,7 +292,7 @@ LESSONS = {
                 "looked at a word that made no difference.",
                 "What evidence would convince you that a model understands “kein”?",
                 NO_SHIRT,
-                "cross 2·8",
+                "cross 3·6",
                 None,
                 (SourceWordReplaced(3, "ein"),),
                 answer=(
@@ -297,31 +302,28 @@ LESSONS = {
             ),
             Draft(
                 "A head that matters",
-                "One encoder head is off, and “shop” becomes “outfit”. The map does not explain this: at “·werk”, a "
-                "piece of the compound, the largest weight of this head is only {weight}, at “in”.",
-                "Switch the head on again. Which encoder heads look at “·werk” most?",
-                WORKSHOP,
-                "encoder 2·5",
-                ("·werk", "in"),
-                off("encoder", 1)[4:5],
-                answer=(
-                    "Encoder 2·2 and 2·7. On average over all rows, they give it 16% and 14%; the head that was "
-                    "off, 2·5, gives it 11%."
-                ),
+                "One encoder head is off, and “messy” becomes “unfined”, which is no word. The map does not explain "
+                "this: to read “·ger”, a piece of “unaufgeräumten”, the head gives {weight} to the next piece, “·äum”.",
+                "In which other heads of this layer does “·ger” look at “·äum” most? Switch one of them off instead.",
+                OFFICE,
+                "encoder 1·4",
+                ("·ger", "·äum"),
+                off("encoder", 0)[3:4],
+                answer="In all but encoder 1·7. Without any one of these other heads, the translation stays right.",
             ),
             Draft(
                 "Look, change, compare",
-                "All 24 heads of decoder self-attention are off. The translation becomes “{translation}” A map shows "
-                "where a head looks. Only a change shows what that is worth.",
+                "All 24 heads of decoder self-attention are off, and the translation is still “{translation}” A map "
+                "shows where a head looks. Only a change shows what that is worth.",
                 "Which of the three kinds of attention does this sentence need most? Try it.",
                 LADDER,
                 "decoder 1·1",
                 None,
                 off("decoder", 0, 1, 2),
                 answer=(
-                    "Cross-attention. Without it, nothing of the sentence is left: “A person with a beard in front "
-                    "of a crowd of people watching.” Without encoder self-attention, the translation does not "
-                    "change."
+                    "Cross-attention. Without it, the model does not read the sentence, and the ladder is gone: “A man "
+                    "in a blue shirt is walking down the street with a smile on it.” Without encoder self-attention, "
+                    "the translation does not change."
                 ),
             ),
         ),

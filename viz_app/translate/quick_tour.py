@@ -22,9 +22,9 @@ from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import row_of
 
 MIN_WEIGHT = 0.5
-ROW_SENTENCE, ROW_HEAD = "Zwei Hunde spielen im Schnee mit einem roten Ball.", Head("cross", 0, 1)
-ROW_WORD, ROW_KEY = "with", "im"
-"""In this sentence, the bundled model follows a row of this head: see `QuickTour._move_row`."""
+ROW_SENTENCE, ROW_HEAD = "Ein Mädchen baut einen Schneemann im Garten.", Head("cross", 1, 7)
+ROW_WORD, ROW_KEY = "garden", "baut"
+"""With the bundled model, this row of this head changes the translation: see `QuickTour._move_row`."""
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 

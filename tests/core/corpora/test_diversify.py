@@ -42,7 +42,7 @@ def test_a_folder_holds_the_pairs_and_what_a_model_says_of_their_sources(data: P
     assert found.validation == SentencePairs(GERMAN, ENGLISH)
     assert found.train.target[3] == "Kept from an interrupted call."
     new = dict(zip(found.train.source[3:], found.train.target[3:], strict=True))
-    assert new[GERMAN[2]] == "A woman reading a book."
+    assert new[GERMAN[2]] == "A woman is reading a book."
     assert kept.read_text(encoding="utf-8").count("\n") == 3
 
 

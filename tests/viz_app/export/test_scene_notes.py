@@ -32,7 +32,7 @@ from tests.viz_app.export.test_worksheet import Text
 
 pytestmark = pytest.mark.heavy
 SENTENCE = "Ein Mann mit Hut spielt im Park Gitarre."
-TEXT = "A man in a hat is playing a guitar in the park."
+TEXT = "A man in a hat is playing guitar in the park."
 OFF = HeadScaled(Head("cross", 1, 4))
 GREEDY = Greedy()
 
@@ -81,8 +81,8 @@ def written(bundled_translator: Translator, qapp):
         ((OFF,), {"view": {"shown": "original"}}, "The map is that of the original translation, without the changes."),
         (
             (),
-            {"view": {"hides_wrapping": True, "hides_punctuation": True}},
-            "Hidden tokens (start, end, punctuation) get 6% of the attention.",
+            {"view": {"head": ("cross", 0, 4), "hides_wrapping": True, "hides_punctuation": True}},
+            "Hidden tokens (start, end, punctuation) get 16% of the attention.",
         ),
         ((), {"view": {"picture": "lines"}}, "In the app, lines show these values."),
         ((), {"view": {"head": ("cross", 8, 8)}}, "The view has heads that this model lacks: cross 9·9."),
@@ -108,7 +108,7 @@ def test_a_plain_scene_needs_no_note_but_its_translation(written) -> None:
 
 @pytest.mark.parametrize("style", ["ring", "arrow", "dim"])
 def test_the_word_and_the_head_that_a_pointer_points_at_are_ringed(written, style: str) -> None:
-    for query, ringed in ((3, "in <mark>a</mark> hat"), (11, "the <mark>park</mark>.")):
+    for query, ringed in ((3, "in <mark>a</mark> hat"), (10, "the <mark>park</mark>.")):
         sheet, _ = written(view={"pinned": (query, 3), "label_mode": "predicted", "pointer": ("word", style)})
         assert ringed in sheet
         assert sheet.count("<mark>") == 1

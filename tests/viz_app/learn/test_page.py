@@ -76,6 +76,8 @@ TIMEOUT_MS = 20_000
 PAGE_OF_A_LAPTOP, SMALLEST_PAGE = (1404, 839), (904, 530)
 """What a window of 1440 × 900 and the smallest one leave the page."""
 OF_16_WORDS = "Ein kleines Mädchen in einem rosa Kleid klettert die Treppe zu einem Holzhaus hinauf und lacht."
+CASTLE = "Drei Kinder bauen am Strand eine Burg aus Sand."
+"""Has 12 tokens, its translation 10."""
 
 
 @pytest.fixture
@@ -226,7 +228,7 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
     query = heads.queries[head.layer, head.head, pinned.query]
     key, value = (each[head.layer, head.head, pinned.key] for each in (heads.keys, heads.values))
     lines = [re.findall(">([^<]+)</td>", line) for line in figure.numbers.text().split("<tr>")[1:]]
-    assert [line[0] for line in lines] == ["q cutting", "k schneidet", "q times k", "v schneidet"]
+    assert [line[0] for line in lines] == ["q vegetables", "k gemüse", "q times k", "v gemüse"]
     for line, expected in zip(lines, (query, key, query * key, value), strict=True):
         shown = [float(each.replace("−", "-")) for each in line[1:-1]]
         assert 4 <= len(shown) < 32
@@ -240,8 +242,8 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
     assert f"= {product:.2f};  attention score q·k / √32 = " in figure.equation.text()
     assert f"= {product / 32**0.5:.2f} → softmax → {weight:.3f}" in figure.equation.text()
     line = figure.table.line_of(pinned.key).center()
-    assert figure.table.tip_at(QPointF(150, line.y())).startswith("k of schneidet, 32 numbers:")
-    assert figure.table.tip_at(QPointF(figure.table.width() - 20, line.y())).startswith("weight · v of schneidet")
+    assert figure.table.tip_at(QPointF(150, line.y())).startswith("k of gemüse, 32 numbers:")
+    assert figure.table.tip_at(QPointF(figure.table.width() - 20, line.y())).startswith("weight · v of gemüse")
     view.text.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(lambda: "(√32 · 4)" in figure.equation.text(), timeout=TIMEOUT_MS)
@@ -346,14 +348,15 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
         changed = [step for step, token in enumerate(original.predicted_tokens) if freely[step : step + 1] != (token,)]
         framed |= {(row, step) for step in changed[:1]}  # the first change; what follows reads other tokens
     assert {(cell.row, cell.column) for cell in figure.dependent} == framed
-    assert "decoder 1: “her” instead of “arms”" in figure.says.text()
-    row = figure.networks.index(Network("decoder", 0))
+    assert "decoder 3: “a” instead of “the”" in figure.says.text()
+    row = figure.networks.index(Network("decoder", 2))
     figure.matrix.clicked.emit(MatrixCell(0, row, 0))
     settle(qtbot, page)
-    assert page.state.experiment.networks_off == {Network("decoder", 0)}
+    assert page.state.experiment.networks_off == {Network("decoder", 2)}
     assert page.state.translation is not None
-    assert "her her her arms" in page.state.translation.text
-    assert figure.matrix.matrices[0].row_labels[row] == "decoder 1, off now"
+    assert original.text.endswith("playing the guitar.")
+    assert page.state.translation.text == original.text.replace("the guitar", "a guitar")
+    assert figure.matrix.matrices[0].row_labels[row] == "decoder 3, off now"
     assert figure.matrix.matrices[0].column_labels == original.predicted_tokens, "the table is about the original"
     figure.matrix.clicked.emit(MatrixCell(0, 0, 0))
     figure.matrix.clicked.emit(MatrixCell(0, row, 0))
@@ -364,19 +367,23 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
 def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders_it_does_not(
     qtbot: QtBot, page: LearnPage, bundled_translator: Translator
 ) -> None:
+    page.sentence.input.set_text(CASTLE)
+    settle(qtbot, page)
     view = chapter(qtbot, page, "feed-forward")
     verdict = answer(qtbot, view.text.predictions[0], "repeats")
     assert verdict.startswith(
-        "Right. “A chef cutting vegetables in a small kitchen.” becomes “A chef cutting vegetables"
+        "Right. “Three children building a castle on the beach.” becomes “Three children building a castle castle on"
     )
     assert "In 1 place, a token follows itself. Attention only mixes" in verdict
     settle(qtbot, page)
     assert page.state.experiment.networks_off == {Network("decoder", layer) for layer in range(3)}
     view.text.tries[0].click()
     settle(qtbot, page)
-    assert page.state.experiment == Experiment("Eine Frau hält ihr Baby in ihren Armen."), "its own sentence, unchanged"
+    assert page.state.experiment == Experiment("Der alte Mann, der am Fenster sitzt, spielt Gitarre."), (
+        "its own sentence, unchanged"
+    )
     check, question = CHECKS["without-networks"], Question({"network-off": "encoder"})
-    for text, choice in ((FIRST_EXAMPLE, "same"), ("Auf dem Markt verkauft eine junge Frau frische Blumen.", "other")):
+    for text, choice in ((CASTLE, "same"), ("Auf dem Markt verkauft eine junge Frau frische Blumen.", "other")):
         page.sentence.input.set_text(text)
         rest(qtbot, page, view)
         job = check.ask(page.state, question)
@@ -569,6 +576,8 @@ def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_pr
 
 
 def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: LearnPage) -> None:
+    page.sentence.input.set_text(CASTLE)
+    settle(qtbot, page)
     view = chapter(qtbot, page, "kinds")
     figure = view.figures[0]
     assert isinstance(figure, KindsFigure)
@@ -582,7 +591,7 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     assert not figure.buttons["cross"].isChecked()
 
 
-@pytest.mark.parametrize("text", ["Zwei Hunde spielen im Schnee.", FIRST_EXAMPLE], ids=["as long", "longer"])
+@pytest.mark.parametrize("text", ["Zwei Hunde spielen im Schnee.", CASTLE], ids=["as long", "longer"])
 def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
     qtbot: QtBot, page: LearnPage, text: str
 ) -> None:
@@ -594,7 +603,7 @@ def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
     assert isinstance(figure, KindsFigure)
     assert before is not None
     num_source, num_target = len(before.source_tokens), len(before.predicted_tokens)
-    assert (num_source == num_target) is (text != FIRST_EXAMPLE)
+    assert (num_source == num_target) is (text != CASTLE)
     word = text.split()[-1].removesuffix(".")
     assert f"**{word.lower()}**" in prediction.question.text().lower()
     verdict = answer(qtbot, prediction, "columns")
@@ -686,7 +695,8 @@ def test_candidates_of_a_long_sentence_stand_in_two_lines_where_there_is_height_
     step = len(page.state.translation.predicted_tokens) - 3
     second = page.state.translation.alternatives[step][1]
     place = table.place_of(step, 1)
-    assert place.left() < table.place_of(step - 6, 1).left()
+    tops = sorted({table.place_of(each, 1).top() for each in range(step + 3)})
+    assert [table.place_of(0, 1).top(), place.top()] == tops, "two lines"
     assert place.top() > table.place_of(0, 3).bottom(), "below the whole first line"
     assert table.rect().contains(place.toAlignedRect())
     qtbot.mouseClick(table, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
@@ -977,7 +987,7 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     rates.redraw()
     assert rates.chart.curves is curves, "thousands of rates are computed once for a model"
     history = read_history(resource_path("multi30k-de-en.history.csv"))
-    assert own.x[-1] == history[-1].step == 11616
+    assert own.x[-1] == history[-1].step == 6832
     drawn = np.interp([record.step for record in history], own.x, own.y)
     assert drawn == pytest.approx([record.learning_rate for record in history], rel=0.01)
     found = smoothing.answer
@@ -999,6 +1009,8 @@ def test_the_rank_correlation_is_that_of_spearman() -> None:
 
 
 def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnPage) -> None:
+    page.sentence.input.set_text(CASTLE)
+    settle(qtbot, page)
     view = chapter(qtbot, page, "not")
     figure = view.figures[0]
     assert isinstance(figure, ClarityVsImportanceFigure)
@@ -1006,11 +1018,11 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     most = max(figure.plot.points, key=lambda point: point.cost)
     least = min(figure.plot.points, key=lambda point: point.cost)
     assert figure.correlations.text().startswith(
-        "Rank correlation of clarity and loss: encoder self-attention +0.04, decoder self-attention −0.01, "
-        "cross-attention −0.06; all heads together +0.37 "
+        "Rank correlation of clarity and loss: encoder self-attention −0.18, decoder self-attention −0.14, "
+        "cross-attention +0.08; all heads together +0.17 "
     )
-    assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1, 0.15])
-    assert (round(least.cost, 3), round(most.cost, 3)) == (-0.107, 0.193), "no tick is beyond them"
+    assert figure.plot.ticks[1] == pytest.approx([-0.15, -0.1, -0.05, 0, 0.05, 0.1])
+    assert (round(least.cost, 3), round(most.cost, 3)) == (-0.178, 0.148), "no tick is beyond them"
     whole = figure.plot.points
     figure.plot.points = [HeadPoint(point.head, point.clarity, point.cost / 1000) for point in whole]
     assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1]), "small losses look small"
@@ -1038,14 +1050,15 @@ def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> Non
     qtbot.waitUntil(lambda: figure.has_answer, timeout=TIMEOUT_MS)
     most = max(figure.plot.points, key=lambda point: point.cost)
     assert page.state.selection.head == most.head, "the head that is shown is the one that is needed most"
-    assert sum(point.clarity < most.clarity for point in figure.plot.points) < 10, "it is one of the quietest"
+    assert sum(point.clarity < most.clarity for point in figure.plot.points) < 72 / 4, "it is in the quietest quarter"
+    assert most.clarity < 0.3
     loudest = max(figure.plot.points, key=lambda point: point.clarity)
     assert abs(loudest.cost) < 0.25 * most.cost
     assert page.state.translation is not None
-    assert page.state.translation.text == "A man is fixing a bicycle in a bicycle shop."
+    assert page.state.translation.text == "A man is talking on the phone in a messy office."
     view.text.tries[2].click()
     settle(qtbot, page)
-    assert page.state.translation.text == "A man is fixing a bicycle in a bicycle outfit."
+    assert page.state.translation.text == "A man is talking on the phone in an unfined office."
 
 
 def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
@@ -1092,6 +1105,8 @@ def share_of_height(page: LearnPage, view: ChapterView) -> float:
 @pytest.mark.parametrize("name", ["words", "layers", "decoding"])
 def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, page: LearnPage, name: str) -> None:
     page.resize(1080, 600)
+    page.sentence.input.set_text(CASTLE)
+    settle(qtbot, page)
     view = chapter(qtbot, page, name)
     qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
     small = resting_heights(qtbot, view)
@@ -1223,15 +1238,15 @@ def test_moving_a_row_by_hand_changes_the_translation(
     qtbot: QtBot, page: LearnPage, bundled_translator: Translator
 ) -> None:
     view = chapter(qtbot, page, "weight")
-    button = next(button for button in view.text.tries if "mit" in button.text())
+    button = next(button for button in view.text.tries if "Garten" in button.text())
     button.click()
     qtbot.waitUntil(lambda: bool(page.state.experiment.attention_rows), timeout=TIMEOUT_MS)
     rest(qtbot, page, view)
     result = page.state.result
     assert result is not None
-    assert (result.original.predicted_tokens[3], result.original.source_tokens[4]) == ("with", "im")
-    weights = tuple(float(place == 4) for place in range(len(result.original.source_tokens)))
-    row = AttentionRow(Head("cross", 0, 1), 3, weights)
+    assert (result.original.predicted_tokens[9], result.original.source_tokens[3]) == ("garden", "baut")
+    weights = tuple(float(place == 3) for place in range(len(result.original.source_tokens)))
+    row = AttentionRow(Head("cross", 1, 7), 9, weights)
     expected = bundled_translator.run(Experiment(result.original.source_text).with_interventions(row))
     assert result.changed.text == expected.text != result.original.text
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))

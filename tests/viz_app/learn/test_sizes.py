@@ -65,12 +65,14 @@ def click(qtbot: QtBot, stack: StackDrawing, module: Module) -> None:
 
 
 def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(qtbot: QtBot, page: LearnPage) -> None:
+    page.sentence.input.set_text("Drei Kinder bauen am Strand eine Burg aus Sand.")
+    qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
     figure = figure_of(page)
     assert page.state.model is not None
     assert figure.menu.choice == OWN
     assert figure.lines[-1][:2] == ("all", f"{page.state.model.num_parameters:,}")
-    assert [slider.value() for slider in figure.sliders] == [11, 10]
-    rows = size_rows(page.state.model.run.model, 8000, 8000, 11, 10)
+    assert [slider.value() for slider in figure.sliders] == [12, 10]
+    rows = size_rows(page.state.model.run.model, 8000, 8000, 12, 10)
     assert figure.lines[-1][3] == f"{total(rows).num_flops:,}"
     assert [line[0] for line in figure.lines] == [
         "embeddings and positions",

@@ -12,6 +12,7 @@ from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.export.saving import take_snapshot
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import show_experiment
@@ -442,3 +443,17 @@ def test_maps_shown_in_another_way_for_a_moment_leave_nothing_behind(state: Expe
     assert state.settings.merges_words is False
     with pytest.raises(TypeError, match="colour"):
         state.maps.with_settings(colour="red")
+
+
+@pytest.mark.heavy
+def test_the_clearest_head_looks_at_each_word_from_its_own_row(bundled_translator: Translator) -> None:
+    translation = bundled_translator.translate(
+        "Ein kleines Mädchen springt über eine Pfütze, während ihr Bruder lacht."
+    )
+    maps = translation.maps.cross
+    layer, head = clearest_head(maps)
+    columns = dict(zip(translation.predicted_tokens, maps[layer, head].argmax(axis=-1), strict=True))
+    for target, source in (("girl", "mädchen"), ("puddle", "pfütze"), ("brother", "bruder"), ("laughs", "lacht")):
+        assert translation.source_tokens[columns[target]] == source
+    clearest = np.unravel_index(clarity(maps).argmax(), maps.shape[:2])
+    assert clearest != (layer, head), "that one looks back at the word just translated"

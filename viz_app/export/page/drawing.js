@@ -52,7 +52,9 @@ const FONT = "13px system-ui, sans-serif";
 const SMALL_FONT = "11px system-ui, sans-serif";
 const FACTOR_FONT = `bold ${FONT}`;
 const SMALL_FACTOR_FONT = "bold 34px system-ui, sans-serif";
-const MIN_CELL = 16;
+/** Slanted labels of columns need more room than those of rows. */
+const MIN_WIDTH = 16;
+const MIN_HEIGHT = 14;
 /** Characters of a label; table and reading have the whole text. */
 const LONGEST_LABEL = 24;
 const MAX_CELL = 72;
@@ -254,8 +256,8 @@ function sized(canvas, width, height, ratio = window.devicePixelRatio || 1) {
 }
 
 /**
- * Draws a map with labels and marks, and gives the canvas its size: as large as the room allows, but at least 16 pixels
- * for a cell.
+ * Draws a map with labels and marks, and gives the canvas its size: as large as the room allows, but at least 16 by 14
+ * pixels for a cell.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {Drawing} whole
@@ -277,12 +279,12 @@ export function drawMap(canvas, whole, table, room) {
   const left = Math.ceil(widest([...drawing.rowLabels, ...axis]) + 12);
   const slanted = Math.ceil(widest(drawing.columnLabels) * 0.8 + 14);
   const top = slanted + 20;
-  const beyond = (label, column) => 0.6 * widthOf(label) + GAP - (columns - 1 - column) * MIN_CELL;
+  const beyond = (label, column) => 0.6 * widthOf(label) + GAP - (columns - 1 - column) * MIN_WIDTH;
   const aside = Math.ceil(Math.max(MARKS_ROOM, ...drawing.columnLabels.map(beyond)));
   const across = Math.floor(Math.max(0, room.width - left - aside) / Math.max(1, columns));
   const down = Math.floor(Math.max(0, room.height - top - MARKS_ROOM) / Math.max(1, rows));
-  const cellHeight = Math.max(MIN_CELL, Math.min(MAX_CELL, across, down));
-  const cellWidth = Math.max(MIN_CELL, Math.min(4 * cellHeight, across));
+  const cellHeight = Math.max(MIN_HEIGHT, Math.min(MAX_CELL, Math.max(MIN_WIDTH, across), down));
+  const cellWidth = Math.max(MIN_WIDTH, Math.min(4 * cellHeight, across));
   const width = cellWidth * columns;
   const height = cellHeight * rows;
   const pen = sized(canvas, left + width + aside, top + height + MARKS_ROOM, room.ratio);

@@ -38,6 +38,9 @@ export class Lesson {
     this.place = -1;
     /** @type {Map<number, HTMLElement>} */
     this.questions = new Map();
+    const question = byId("question"); // sticky on a phone: nothing may scroll below it
+    const root = document.documentElement;
+    new ResizeObserver(() => root.style.setProperty("--question", `${question.offsetHeight}px`)).observe(question);
     /** @type {Map<number, RecordedScene>} */
     this.recorded = new Map();
     const name = (/** @type {Scene} */ scene, /** @type {number} */ place) =>
