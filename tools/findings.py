@@ -1,10 +1,11 @@
 """Compute the figures of “Three findings” in the model card: `python -m tools.findings FOLDER`.
 
-FOLDER contains Multi30k. Takes about three minutes.
+FOLDER contains Multi30k. Takes about five minutes.
 """
 
 import sys
 from collections import Counter
+from itertools import combinations
 from operator import eq
 from pathlib import Path
 
@@ -37,10 +38,15 @@ def main() -> None:
 
 
 def print_repetitions(translator: Translator, lines: list[str]) -> None:
-    """Print how many translations repeat a token at once, without each network and each layer of heads."""
+    """Print how many translations repeat a token at once, without networks and without each layer of heads."""
     config = translator.model.config
     without: dict[str, tuple[Intervention, ...]] = {"unchanged": ()}
     without |= {str(each): (FeedForwardScaled(each),) for each in networks_of(config)}
+    decoder = [each for each in networks_of(config) if each.side == "decoder"]
+    for number in range(2, len(decoder) + 1):
+        for some in combinations(decoder, number):
+            layers = ", ".join(str(each.layer + 1) for each in some)
+            without[f"feed-forward networks of decoder layers {layers}"] = tuple(map(FeedForwardScaled, some))
     for kind in ATTENTION_KINDS:
         heads = [each for each in heads_of(config) if each.kind == kind]
         for layer in sorted({each.layer for each in heads}):
@@ -56,15 +62,21 @@ def repeats(translation: Translation) -> bool:
 
 
 def print_measured(translator: Translator, translations: list[Translation]) -> None:
-    """For the decoder's networks: the mean part, with its sign reversed, and the mean change without the network."""
+    """For the decoder's networks: the mean part, with its sign reversed, and the mean change without the network.
+
+    Also how often each module has the longest bar.
+    """
     networks = [each for each in networks_of(translator.model.config) if each.side == "decoder"]
     predicted, measured = [], []
+    longest: Counter[str] = Counter()
     for translation in translations:
         for parts in logit_parts(translator, translation)[1::EVERY]:
             predicted.append([-parts.values[parts.components.index(each)] for each in networks])
             measured.append(measure_parts(translator, parts, networks))
+            longest[str(parts.components[int(np.argmax(np.abs(parts.values)))])] += 1
     for network, one, other in zip(networks, np.mean(predicted, axis=0), np.mean(measured, axis=0), strict=True):
         print(f"{network}, {len(predicted)} words: predicted {one:+.2f}, measured {other:+.2f}")
+    print("longest bar, and number of words:", dict(longest.most_common()))
 
 
 if __name__ == "__main__":
