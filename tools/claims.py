@@ -434,7 +434,7 @@ def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
     numbers = ("nine", "ten", "eleven", "twelve", "thirteen")
     count = len(read_chapters())
     word = numbers[count - 9] if 9 <= count < 9 + len(numbers) else str(count)
-    yield Claim("README.md", "twelve chapters", word, f"{word} chapters" in readme)
+    yield Claim("README.md", f"{word} chapters", word, f"{word} chapters" in readme)
     for name, row in _role_rows(card).items():
         found = _roles_of(name)
         yield Claim(f"{CARD}: roles, {name}", " ".join(map(str, row)), " ".join(map(str, found)), row == found)

@@ -1,6 +1,6 @@
 """Train a preset for some steps and record each of them, as in docs/*.history.csv.
 
-    AUGENMERK_MULTI30K=FOLDER python -m tools.first_steps annotated-2018 --steps 300 --change batch_size=3000 \
+    AUGENMERK_MULTI30K=FOLDER python -m tools.first_steps annotated-2018 --steps 470 --change sample_size=0 \
         --out RUN_FOLDER --table docs/annotated-2018.history.csv [--device cuda]
 
 SIGTERM or Ctrl-C ends the run after the current step; the table then contains all steps so far.

@@ -80,7 +80,7 @@ LESSONS = {
                 "One row",
                 "The weights of a row add up to 100%. The largest weight in the row of “ladder” is only {weight}, "
                 "at “leiter”. This head spreads its attention.",
-                "Choose another head. Is its row of “ladder” sharper or more spread out?",
+                "Choose another head of cross-attention. Is its row of “ladder” sharper or more spread out?",
                 LADDER,
                 "cross 1·6",
                 ("ladder", "leiter"),
@@ -98,8 +98,8 @@ LESSONS = {
             ),
             Draft(
                 "Both directions",
-                "In the encoder, German tokens look at German tokens before and after them. “blauen” gives {weight} to "
-                "“hemd”, which comes after it.",
+                "In the encoder, German tokens can look at tokens before and after them. This head looks ahead: "
+                "“blauen” gives {weight} to “hemd”, which comes after it.",
                 "Why does the encoder need no causal mask?",
                 LADDER,
                 "encoder 1·2",
@@ -164,11 +164,11 @@ LESSONS = {
                 "The object moves forward",
                 "“gemüse” is the last German word, “vegetables” the fifth English word. Their cell, with {weight}, "
                 "lies far from the diagonal.",
-                "How many columns lie between this cell and the diagonal?",
+                "How many German words lie between the fifth one and “gemüse”?",
                 COOK,
                 "cross 3·3",
                 ("vegetables", "gemüse"),
-                answer="Two: “kleinen” and “küche”. On the diagonal, this row would look at “einer”.",
+                answer="Two: “kleinen” and “küche”. If the order were the same, this row would look at “einer”.",
             ),
             Draft(
                 "The verb at the end of a clause",
@@ -241,7 +241,7 @@ LESSONS = {
                 "Nothing to look at",
                 "A row adds up to 100% even if no German word is needed. To predict the full stop, this head gives "
                 "{weight} to “<sos>”, the start token.",
-                "Find another row of this head that looks at “<sos>”.",
+                "Find another row of this head that gives more than half of its weight to “<sos>”.",
                 LADDER,
                 "cross 3·8",
                 (".", "<sos>"),
@@ -289,7 +289,7 @@ LESSONS = {
             Draft(
                 "Without the word",
                 "Now “ein” replaces “kein” in the German sentence. The translation is again “{translation}” The head "
-                "looked at a word that made no difference.",
+                "looked at a word that changed no word of the translation.",
                 "What evidence would convince you that a model understands “kein”?",
                 NO_SHIRT,
                 "cross 3·6",

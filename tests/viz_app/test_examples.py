@@ -87,9 +87,11 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     (popup,) = panel.findChildren(GalleryPopup)
     place = next(place for place, example in enumerate(gallery()) if "kein Hemd" in example.text)
     qtbot.keyClick(popup, Qt.Key.Key_Down)
+    state.settings.label_mode = "read"
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(popup.buttons[place], Qt.MouseButton.LeftButton)
     example = gallery()[place]
+    assert state.settings.label_mode == "predicted", "the hints speak of these rows"
     assert panel.input.text == example.text
     assert state.selection.head == example.head
     assert state.translation is not None

@@ -258,10 +258,13 @@ def _judge_second_choice(state: ExperimentState, question: Question, answer: tup
     before, after = answer
     step = unsure_step(before)
     assert step is not None
-    choice = "same" if before.predicted_ids[step + 1 :] == after.predicted_ids[step + 1 :] else "other"
+    followed, follow = before.predicted_ids[step + 1 :], after.predicted_ids[step + 1 :]
+    # “is standing on” and “standing on”: the same words follow “standing”
+    is_skipped = followed[:1] == after.predicted_ids[step : step + 1] and followed[1:] == follow
+    choice = "same" if follow == followed or is_skipped else "other"
     change = after.log_probability - before.log_probability
     because = {
-        "same": "The words after it do not depend on this choice.",
+        "same": f"The words after “{after.predicted_tokens[step]}” do not depend on this choice.",
         "other": "Each token is chosen given all tokens before it, so one choice can change all that follow.",
     }[choice]
     return Verdict(choice, f"{_compared(change, 'The new', 'the old one')} It is “{after.text}” {because}")
@@ -314,7 +317,8 @@ def _without_networks(state: ExperimentState, question: Question) -> RunJob:
 def _judge_without_networks(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     if before.predicted_ids == after.predicted_ids:
-        return Verdict("same", _compared(after.log_probability - before.log_probability))
+        because = "Here attention alone finds the words; in most captions it does not."
+        return Verdict("same", f"{_compared(after.log_probability - before.log_probability)} {because}")
     words = after.text.split()
     shown = after.text if len(words) <= MAX_WORDS_SHOWN else f"{' '.join(words[:MAX_WORDS_SHOWN])} …"
     num_before, num_after = map(_num_repeated, answer)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
+from augenmerk.core.analysis.selection import DEFAULT_LABEL_MODE
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.examples import Example, copy_examples, gallery
@@ -140,6 +141,7 @@ class ExamplesMenu(MenuButton):
         self._state.result_changed.disconnect(self._point_at_example)
         self.explained.emit("" if example.is_failure else example.hint)
         self._state.report(example.hint)
+        self._state.settings.label_mode = DEFAULT_LABEL_MODE  # of which the hints speak
         self._state.intents.choose_head(example.head)
         self._state.selection.pinned = cell_of(translation, example)
 

@@ -16,6 +16,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.export.page_lesson import PageLesson
 from augenmerk.viz_app.export.running_page import running_page_html
+from augenmerk.viz_app.state.examples import gallery
 from tests.viz_app.export.browser import Browser
 from tests.viz_app.export.test_page_lesson import computed
 
@@ -49,7 +50,9 @@ def page(bundled_translator: Translator, tmp_path_factory: pytest.TempPathFactor
     path, checkpoint = tmp_path_factory.mktemp("page") / "lesson.html", load_checkpoint(bundled_model_path())
     lesson = PageLesson("All", computed(Lesson("All", (*SHIPPED, *OWN)), bundled_translator))
     packed = pack_model(checkpoint, "bundled")
-    path.write_text(running_page_html(checkpoint, "bundled", packed, lesson=lesson), encoding="utf-8")
+    path.write_text(
+        running_page_html(checkpoint, "bundled", packed, examples=gallery(), lesson=lesson), encoding="utf-8"
+    )
     return path
 
 
@@ -82,6 +85,7 @@ def test_every_scene_of_the_shipped_lessons_gives_the_results_of_python(
         translation = bundled_translator.run(scene.saved.experiment)
         assert opened.text("#translation") == translation.text, scene.title
         assert opened.text("#scene-text") == scene.text
+        assert opened.text("#hint") == "", "an example with the same sentence speaks of another head or experiment"
         kind, layer, head = scene.saved.view["head"]  # type: ignore[misc]
         assert opened.text("#map-title").startswith(f"{KIND_TITLES[kind]} · layer {layer + 1} · head {head + 1}")
         if "pinned" in scene.saved.view:

@@ -100,7 +100,7 @@ function listenToSentence(laboratory) {
     const { source_text: text, interventions } = laboratory.experiment;
     const example = examplesOf(data).find((each) => each.text === text);
     const isUnchanged = example?.changes.every((each) => interventions.some((other) => isSame(each, other)));
-    byId("hint").textContent = isUnchanged ? example.see : "";
+    byId("hint").textContent = isUnchanged && !byId("lesson") ? example.see : "";
   });
   byId("text").addEventListener("input", () => report(""));
   document.addEventListener("keydown", (event) => {
