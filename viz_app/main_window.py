@@ -721,13 +721,14 @@ class MainWindow(QMainWindow):
                 self.open_model(paths[0])
 
     def offer_quick_tour(self) -> None:
-        """Shows four sentences about the Translate page, once there is a translation."""
+        """Shows the steps of the quick tour above the sentence, once there is a translation."""
         self.pages.show(TRANSLATE)
         if self.translate_page.findChildren(QuickTour):
             return
         if self.lessons.lesson.lesson is not None:
             self.top_bar.show_notice("Close the lesson, then take the quick tour")
             return
+        self.state.report("")  # the tour speaks of another cell than the note of an example
         steps = QuickTour(self.state, self.translate_page)
         lesson_changed, text = self.lessons.lesson.changed, self.translate_page.sentence.input.text
 

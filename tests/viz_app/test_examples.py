@@ -108,6 +108,21 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     assert panel.note.text() == ""
 
 
+@pytest.mark.heavy
+def test_the_note_of_an_example_goes_with_its_sentence(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(None, sentence=example_sentences()[1], loader=open_once)
+    panel = window.translate_page.sentence
+    panel.examples.show_example(next(example for example in gallery() if example.is_failure))
+    qtbot.waitUntil(panel.note.isVisible, timeout=20_000)
+    panel.input.selectAll()
+    qtbot.keyClick(panel.input, Qt.Key.Key_Backspace)
+    qtbot.waitUntil(window.translate_page.message.isVisible)
+    assert not panel.note.isVisible()
+    qtbot.mouseClick(panel.interventions.undo_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.state.result is not None, timeout=20_000)
+    assert not panel.note.isVisible()
+
+
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
 def test_enter_chooses_in_the_gallery_as_in_a_menu(qtbot: QtBot, key: Qt.Key) -> None:
     parent = QWidget()

@@ -178,6 +178,7 @@ class TranslatePage(QWidget):
         if self.state.model is None:
             self.state.prepare_text(text)  # requested once a model is open
         elif not text.strip():
+            self.state.report("")  # about the previous sentence
             self._show_hint()
         elif is_asked and text == self.state.experiment.source_text:
             self.state.ask_again()

@@ -66,7 +66,7 @@ class QuickTour(QFrame):
         for command in QUICK_TOUR_COMMANDS:
             inside = Qt.ShortcutContext.WidgetWithChildrenShortcut  # a button would take arrows
             add_shortcut(self, command.on(self), command.local_keys, inside)
-        self.skip_button.clicked.connect(self.ended)
+        self.skip_button.clicked.connect(self.skip)
         self.ended.connect(self._stop_listening)
         self._count = label("small")
         margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
@@ -118,6 +118,20 @@ class QuickTour(QFrame):
             return
         self.place += 1
         self._show_step()
+
+    def skip(self) -> None:
+        """Ends the tour, and takes back what it has changed, unless the last step already did."""
+        has_changed = 1 < self.place < len(self._steps) - 1  # the first two steps change only the view
+        self.ended.emit()
+        if has_changed:
+            self._take_back()
+
+    def _take_back(self) -> None:
+        """Resets all changes, and shows the reader's own sentence instead of the tour's."""
+        if self._state.experiment.interventions:
+            self._state.submit(reset)
+        if self._own_text and self._state.experiment.source_text == ROW_SENTENCE:
+            self._state.submit(edit_text(self._own_text))
 
     def _show_step(self) -> None:
         begin, _, next_label = self._steps[self.place]
@@ -215,15 +229,19 @@ class QuickTour(QFrame):
         self._state.selection.clear_marks()
 
     def _move_row(self) -> None:
-        """Gives all weight of the row to another key, once its sentence is translated."""
+        """Gives all weight of the row to another key once its sentence is translated, and pins this cell.
+
+        The pin is lost with the word that names the row: it is set again with the result.
+        """
         state, result = self._state, self._state.result
         is_ready = self._steps[self.place][0] == self._show_row_sentence and state.selection.pinned is None
-        if result is None or not is_ready or state.request.is_running or result.is_changed:
+        if result is None or not is_ready or state.request.is_running:
             return
         row, key = row_to_move(result.original)
         if row is not None and key is not None:
             state.selection.pinned = Pair(row, key)
-            state.submit(move_row(ROW_HEAD, row, key, len(result.original.source_tokens)))
+            if not result.is_changed:
+                state.submit(move_row(ROW_HEAD, row, key, len(result.original.source_tokens)))
 
     def _say_row(self) -> str:
         result = self._state.result
@@ -241,10 +259,7 @@ class QuickTour(QFrame):
         )
 
     def _offer_typing(self) -> None:
-        if self._state.experiment.interventions:
-            self._state.submit(reset)
-        if self._own_text:
-            self._state.submit(edit_text(self._own_text))
+        self._take_back()
         self.typing_wanted.emit()
 
     def _say_typing(self) -> str:
@@ -259,7 +274,7 @@ class QuickTour(QFrame):
 
 QUICK_TOUR_COMMANDS = (
     Command[QuickTour]("Next step", QuickTour.go_on, local_keys=("Return", "Enter", "Right"), group="Quick tour"),
-    Command[QuickTour]("Skip all steps", lambda steps: steps.ended.emit(), local_keys=("Esc",), group="Quick tour"),
+    Command[QuickTour]("Skip all steps", QuickTour.skip, local_keys=("Esc",), group="Quick tour"),
 )
 
 

@@ -441,6 +441,7 @@ class InterventionChips(QWidget):
         scales(row.setSpacing, 2)
         row.addWidget(self.hint, 1, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._flow_area, 1)
+        row.addStretch()  # keeps the buttons at the right while nothing else is shown
         row.addWidget(self.suggestion, 0, Qt.AlignmentFlag.AlignTop)
         for button in (self.undo_button, self.redo_button, self.reset_button):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)

@@ -12,6 +12,7 @@ from augenmerk.viz_app.application import may_offer_quick_tour
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.quick_tour import QuickTour
@@ -70,6 +71,7 @@ def test_five_steps_lead_from_a_cell_to_the_learn_page(
     assert state.result.original.source_tokens[row.weights.index(1.0)] == "baut"
     assert state.result.changed.text != state.result.original.text
     assert f"becomes “{state.result.changed.text}”" in steps.text.text()
+    assert state.selection.pinned == Pair(row.row, row.weights.index(1.0)), "its row has another name now"
     assert "looked at **garten**" in steps.text.text()
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert state.experiment.source_text == own_text
@@ -130,6 +132,63 @@ def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences
     qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
     assert preferences.has_taken_quick_tour
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
+
+
+@pytest.mark.parametrize("key", [None, Qt.Key.Key_Escape])
+@pytest.mark.parametrize("num_steps", [2, 3])
+def test_skipped_they_leave_the_sentence_of_the_reader_without_changes(
+    qtbot: QtBot, window: MainWindow, num_steps: int, key: Qt.Key | None
+) -> None:
+    steps, state, panel = steps_of(window), window.state, window.translate_page.sentence
+    own_text = state.experiment.source_text
+    for _ in range(num_steps):
+        qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed, timeout=20_000)
+    if key is None:
+        qtbot.mouseClick(steps.skip_button, Qt.MouseButton.LeftButton)
+    else:
+        qtbot.keyClick(steps, key)
+    assert (state.experiment.source_text, panel.input.text) == (own_text, own_text)
+    assert state.experiment.interventions == ()
+    panel.input.selectAll()
+    qtbot.keyClicks(panel.input, "Zwei Hunde spielen.")
+    qtbot.waitUntil(lambda: "dogs" in panel.sentence.text, timeout=20_000)
+    assert not panel.note.isVisible(), "nothing was dropped"
+
+
+def test_done_keeps_what_the_reader_has_typed_and_changed(qtbot: QtBot, window: MainWindow) -> None:
+    steps, state, panel = steps_of(window), window.state, window.translate_page.sentence
+    for _ in range(4):
+        qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    panel.input.set_text("Zwei Hunde spielen.")
+    state.submit(toggle(Head("cross", 1, 5)))
+    experiment = state.experiment
+    qtbot.mouseClick(steps.skip_button, Qt.MouseButton.LeftButton)
+    assert state.experiment == experiment
+
+
+def test_a_sentence_typed_over_theirs_stays_and_changes_from_before_them_too(qtbot: QtBot, window: MainWindow) -> None:
+    steps, state, panel = steps_of(window), window.state, window.translate_page.sentence
+    for _ in range(3):
+        qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    panel.input.set_text("Zwei Hunde spielen.")
+    qtbot.mouseClick(steps.skip_button, Qt.MouseButton.LeftButton)
+    assert state.experiment.source_text == "Zwei Hunde spielen."
+    qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
+    state.submit(toggle(Head("cross", 1, 5)))
+    window.offer_quick_tour()
+    qtbot.mouseClick(steps_of(window).skip_button, Qt.MouseButton.LeftButton)
+    assert state.experiment.heads_off == {Head("cross", 1, 5)}, "the first steps change nothing"
+
+
+def test_the_note_of_an_example_gives_way_to_them(qtbot: QtBot, make_window: MakeWindow) -> None:
+    window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=open_once)
+    panel = window.translate_page.sentence
+    panel.examples.show_example(gallery()[0])
+    qtbot.waitUntil(panel.note.isVisible, timeout=20_000)
+    window.offer_quick_tour()
+    assert steps_of(window).isVisible()
+    assert not panel.note.isVisible(), "it speaks of another cell"
 
 
 def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: MainWindow) -> None:

@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
@@ -81,6 +81,24 @@ def test_without_changes_there_is_one_hint(chips: InterventionChips) -> None:
     assert chips.chips == []
     assert not chips.reset_button.isVisible()
     assert not chips.undo_button.isVisible()
+
+
+@pytest.mark.parametrize("is_folded", [False, True])
+def test_undo_and_redo_stay_where_they_are_without_a_result(
+    qtbot: QtBot, chips: InterventionChips, state: ExperimentState, is_folded: bool
+) -> None:
+    if is_folded:
+        hidden = QWidget(chips)
+        chips.put_beside(hidden)
+        hidden.hide()
+    state.submit(toggle(OFF.head))
+    state.submit(undo)
+    buttons = chips.undo_button, chips.redo_button
+    qtbot.wait(20)
+    places = [button.x() for button in buttons]
+    state.clear()
+    qtbot.wait(20)
+    assert [button.x() for button in buttons] == places
 
 
 def test_each_intervention_has_a_chip_that_removes_it(
