@@ -3,9 +3,11 @@
 python -m tools.head_roles [MODEL.safetensors [FOLDER]]
 
 The default model is the bundled one, with `resources/multi30k-de-en.roles.json`. FOLDER contains `val.de.gz` and
-`val.en.gz`, by default those of the user's cache (downloaded by `augenmerk data prepare --data multi30k`).
+`val.en.gz`. The default is the folder that AUGENMERK_MULTI30K names, or the cache of `augenmerk data prepare --data
+multi30k`.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -22,7 +24,8 @@ WHAT = "pairs of the validation split"
 def main(words: list[str]) -> int:
     """Read the first 200 pairs with forced references and write the roles. The exit status is 0."""
     model = Path(words[0]) if words else bundled_model_path()
-    folder = Path(words[1]) if len(words) > 1 else cache_path() / "multi30k"
+    default = os.environ.get("AUGENMERK_MULTI30K") or cache_path() / "multi30k"
+    folder = Path(words[1] if len(words) > 1 else default)
     pairs = read_pair(folder / "val.de.gz", folder / "val.en.gz")
     found = profile_heads(Translator.load(model, "cpu"), pairs.source[:NUM_PAIRS], pairs.target[:NUM_PAIRS])
     print(write_sample_roles(SampleRoles.of(found, WHAT), model))
