@@ -257,8 +257,8 @@ LESSONS = {
                 None,
                 off("cross", 1),
                 answer=(
-                    "Nothing. Any one of the three layers is enough for this sentence. Only with all three off does "
-                    "the translation lose it."
+                    "No word changes. Any one of the three layers is enough for this sentence. Only with all three off "
+                    "does the translation lose it."
                 ),
             ),
         ),

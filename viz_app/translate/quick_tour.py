@@ -28,6 +28,8 @@ ROW_WORD, ROW_KEY = "garden", "baut"
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
+TAKEN_BACK = "The change of this step was taken back. Go on with Enter."
+
 
 class QuickTour(QFrame):
     """A line above the sentence. It waits for the first result, and never returns once it is left.
@@ -72,7 +74,7 @@ class QuickTour(QFrame):
         margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
         parts = (self.text, 1), self._count, self.next_button, self.skip_button
         row_of(*parts, spacing=12, margins=margins, within=self)
-        self._own_text = ""
+        self._own_text, self._is_row_moved = "", False
         self.setVisible(False)
         state.result_changed.connect(self._on_result)
         for name in SELECTING:
@@ -209,6 +211,8 @@ class QuickTour(QFrame):
 
     def _say_switched_off(self) -> str:
         result = self._state.result
+        if not self._state.experiment.interventions:
+            return TAKEN_BACK
         if result is None or not result.is_changed:
             return "All heads of cross-attention are switched off, and the sentence is translated again…"
         heads, text = self._state.maps.all_heads, result.changed.text
@@ -222,6 +226,7 @@ class QuickTour(QFrame):
         )
 
     def _show_row_sentence(self) -> None:
+        self._is_row_moved = False
         self._own_text = self._state.experiment.source_text
         self._state.submit(reset)
         self._state.submit(edit_text(ROW_SENTENCE))
@@ -238,14 +243,17 @@ class QuickTour(QFrame):
         if result is None or not is_ready or state.request.is_running:
             return
         row, key = row_to_move(result.original)
-        if row is not None and key is not None:
+        if row is not None and key is not None and (result.is_changed or not self._is_row_moved):
             state.selection.pinned = Pair(row, key)
             if not result.is_changed:
+                self._is_row_moved = True  # once: whoever takes it back means it
                 state.submit(move_row(ROW_HEAD, row, key, len(result.original.source_tokens)))
 
     def _say_row(self) -> str:
         result = self._state.result
         rows = result.experiment.attention_rows if result is not None else ()
+        if self._is_row_moved and not self._state.experiment.attention_rows:
+            return TAKEN_BACK
         if result is None or not rows:
             return "A row of the map is set by hand, and the sentence is translated again…"
         looked_at = result.original.source_tokens[
