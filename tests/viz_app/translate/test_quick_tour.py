@@ -156,7 +156,6 @@ def test_skipped_they_leave_the_sentence_of_the_reader_without_changes(
     assert not panel.note.isVisible(), "nothing was dropped"
 
 
-@pytest.mark.heavy
 def test_a_change_that_the_reader_takes_back_stays_so(qtbot: QtBot, window: MainWindow) -> None:
     steps, state = steps_of(window), window.state
     steps.go_on()
