@@ -63,8 +63,8 @@ VIOLIN = "Eine Frau spielt ein Lied auf ihrer Geige."
 MADE_UP = "beachyy "
 VAIN = Head("cross", 1, 7)
 """The head that the chapter about what attention is not shows with it."""
-LITTLE_OF_BAR = 0.25
-"""Share of a module's part that is little to lose."""
+SMALL_SHARE = 0.25
+"""A loss below this share of the bar is small."""
 CLEAR, LITTLE = 0.6, 0.03
 """Clarity of a head that points clearly; log-probability that is little to lose."""
 FAILURES = {
@@ -151,7 +151,7 @@ def of_the_inside(translator: Translator) -> Iterator[Claim]:
     longest = _longest(parts)
     (effect,) = measure_parts(translator, parts, [longest])
     bar = float(np.abs(parts.values).max())
-    holds = longest == Network("decoder", 1) and abs(effect) < LITTLE_OF_BAR * bar
+    holds = longest == Network("decoder", 1) and abs(effect) < SMALL_SHARE * bar
     yield Claim(where, says, f"{longest}: bar {bar:.2f}, effect {effect:+.2f}", holds)
 
 
@@ -251,7 +251,7 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
     yield claim("decoding", f'ends less probable" text="{VIOLIN}', lambda: _beam_is_less_probable(run))
     yield claim("decoding", "It makes up a word", lambda: _makes_up_a_word(run))
     yield claim("not", "head looks at these for “shirt”", lambda: _looks_in_vain(run(SHIRT)))
-    yield claim("not", "Switch it off, and “messy” becomes “unfined”", lambda: _is_no_longer_messy(translator))
+    yield claim("not", "Switch it off, and “messy” becomes “unfined”", lambda: _needs_a_quiet_head(translator))
     said = "this head points clearly, and little is lost without it"
     yield claim("not", said, lambda: _clear_and_not_needed(translator))
     for chapter, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
@@ -395,7 +395,7 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
     return f"“{translation.text}”; {VAIN.short_name} gives “kein” {percent(weight)} at “shirt”", holds
 
 
-def _is_no_longer_messy(translator: Translator) -> tuple[str, bool]:
+def _needs_a_quiet_head(translator: Translator) -> tuple[str, bool]:
     """Without the head that the chapter chooses, which is the one that is needed most."""
     original = _translated(translator, OFFICE)
     if QUIET not in all_heads(translator.model):

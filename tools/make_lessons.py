@@ -84,7 +84,7 @@ LESSONS = {
                 LADDER,
                 "cross 1·6",
                 ("ladder", "leiter"),
-                answer="Nearly always sharper. Only in cross 3·4 and 3·7, too, is no weight of this row above 40%.",
+                answer="Nearly always sharper. Only cross 3·4 and 3·7 have no weight above 40% in this row either.",
             ),
             Draft(
                 "Looking back",
@@ -116,7 +116,7 @@ LESSONS = {
                 None,
                 off("cross", 0, 1, 2),
                 answer=(
-                    "No, it is right by chance. Without cross-attention, the translation is the same for every German "
+                    "No, it is a coincidence. Without cross-attention, the translation is the same for every German "
                     "sentence. Captions are often about a man in a blue shirt."
                 ),
             ),
@@ -321,7 +321,7 @@ LESSONS = {
                 None,
                 off("decoder", 0, 1, 2),
                 answer=(
-                    "Cross-attention. Without it, the model does not read the sentence, and the ladder is gone: “A man "
+                    "Cross-attention. Without it, the model cannot read the sentence, and the ladder is gone: “A man "
                     "in a blue shirt is walking down the street with a smile on it.” Without encoder self-attention, "
                     "the translation does not change."
                 ),

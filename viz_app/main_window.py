@@ -728,7 +728,7 @@ class MainWindow(QMainWindow):
         if self.lessons.lesson.lesson is not None:
             self.top_bar.show_notice("Close the lesson, then take the quick tour")
             return
-        self.state.report("")  # the tour speaks of another cell than the note of an example
+        self.state.report("")  # a note about an example refers to another cell
         steps = QuickTour(self.state, self.translate_page)
         lesson_changed, text = self.lessons.lesson.changed, self.translate_page.sentence.input.text
 

@@ -240,10 +240,10 @@ class Presentation(QWidget):
         QTimer.singleShot(0, self, self._scroll_to_answer)
 
     def scroll_scene(self, by: int, is_answered: bool) -> bool:
-        """Scrolls texts that are too long one page on, or back, as a remote control has no other keys.
+        """Scrolls a scene that is too long by one page, as remote controls only have these keys.
 
-        False if all has been in sight in that direction: the words of a scene before its answer is shown, everything
-        (`is_answered`) before the next scene.
+        Returns False at the end: that of the scene's text before its answer is shown, that of everything afterwards
+        (`is_answered`).
         """
         bar, height, text = self._area.verticalScrollBar(), self._area.height(), self.scene.geometry()
         if self.view is None or self.scene.isHidden():

@@ -204,7 +204,7 @@ PRESETS: dict[str, RunConfig] = {
     for run in (
         RunConfig(
             preset="multi30k",
-            description="The bundled model's system, in one stage: one subword vocabulary (BPE), tied embeddings.",
+            description="The bundled model's architecture, trained in one stage: joint BPE, tied embeddings.",
             model=ModelConfig(
                 feed_forward_width=1024,
                 dropout=0.25,

@@ -91,7 +91,7 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(popup.buttons[place], Qt.MouseButton.LeftButton)
     example = gallery()[place]
-    assert state.settings.label_mode == "predicted", "the hints speak of these rows"
+    assert state.settings.label_mode == "predicted", "the hints refer to these rows"
     assert panel.input.text == example.text
     assert state.selection.head == example.head
     assert state.translation is not None

@@ -56,8 +56,7 @@ class LessonBar(QFrame):
         is_wanted: returns whether an open lesson is shown on the current page.
         focus_to: the widget that gets the focus of a hidden bar.
         leave: calls a function that shows another scene, perhaps after asking about changes on the screen.
-        scroll_scene: scrolls long texts of a presented scene on or back, before or after its answer; False if all was
-            in sight.
+        scroll_scene: scrolls a presented scene a page forward or back, with a shown answer; False if nothing is left.
 
     Signals:
         arrows_changed(): `takes_arrows` may have changed.

@@ -258,10 +258,10 @@ def _judge_second_choice(state: ExperimentState, question: Question, answer: tup
     before, after = answer
     step = unsure_step(before)
     assert step is not None
-    followed, follow = before.predicted_ids[step + 1 :], after.predicted_ids[step + 1 :]
-    # “is standing on” and “standing on”: the same words follow “standing”
-    is_skipped = followed[:1] == after.predicted_ids[step : step + 1] and followed[1:] == follow
-    choice = "same" if follow == followed or is_skipped else "other"
+    rest_before, rest_after = before.predicted_ids[step + 1 :], after.predicted_ids[step + 1 :]
+    # “is standing on” becomes “standing on”: the same words follow “standing”
+    skips_a_word = rest_before == (after.predicted_ids[step], *rest_after)
+    choice = "same" if rest_after == rest_before or skips_a_word else "other"
     change = after.log_probability - before.log_probability
     because = {
         "same": f"The words after “{after.predicted_tokens[step]}” do not depend on this choice.",
@@ -317,7 +317,7 @@ def _without_networks(state: ExperimentState, question: Question) -> RunJob:
 def _judge_without_networks(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
     before, after = answer
     if before.predicted_ids == after.predicted_ids:
-        because = "Here attention alone finds the words; in most captions it does not."
+        because = "Attention alone suffices here; for most captions it does not."
         return Verdict("same", f"{_compared(after.log_probability - before.log_probability)} {because}")
     words = after.text.split()
     shown = after.text if len(words) <= MAX_WORDS_SHOWN else f"{' '.join(words[:MAX_WORDS_SHOWN])} …"

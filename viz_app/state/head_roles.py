@@ -131,8 +131,8 @@ def clarity(maps: FloatArray) -> NDArray[np.float64]:
 def clearest_head(maps: FloatArray) -> tuple[int, int]:
     """Layer and head, from 0, that point with large weights at many different keys. `maps` is [L, H, T, S].
 
-    Heads that look elsewhere than the mean of all heads in most rows are passed over. Such a head may be clearer still,
-    but in another way: one that looks back at the word just translated would put every word one row too low.
+    Heads are skipped if, in most rows, their largest weight is at another key than that of the mean of all heads. Such
+    a head may be the clearest: one that looks back at the word just translated. But it shows each word one row too low.
     """
     usual = maps.mean(axis=(0, 1)).argmax(axis=-1)
     is_usual = 2 * (maps.argmax(axis=-1) == usual).sum(axis=-1) >= maps.shape[-2]

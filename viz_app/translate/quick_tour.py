@@ -28,7 +28,7 @@ ROW_WORD, ROW_KEY = "garden", "baut"
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
-TAKEN_BACK = "The change of this step was taken back. Go on with Enter."
+UNDONE = "The change made by this step was undone. Press Enter to continue."
 
 
 class QuickTour(QFrame):
@@ -122,14 +122,14 @@ class QuickTour(QFrame):
         self._show_step()
 
     def skip(self) -> None:
-        """Ends the tour, and takes back what it has changed, unless the last step already did."""
+        """Ends the tour and undoes its changes, unless the last step already did."""
         has_changed = 1 < self.place < len(self._steps) - 1  # the first two steps change only the view
         self.ended.emit()
         if has_changed:
-            self._take_back()
+            self._restore()
 
-    def _take_back(self) -> None:
-        """Resets all changes, and shows the reader's own sentence instead of the tour's."""
+    def _restore(self) -> None:
+        """Resets all changes and restores the reader's own sentence."""
         if self._state.experiment.interventions:
             self._state.submit(reset)
         if self._own_text and self._state.experiment.source_text == ROW_SENTENCE:
@@ -212,7 +212,7 @@ class QuickTour(QFrame):
     def _say_switched_off(self) -> str:
         result = self._state.result
         if not self._state.experiment.interventions:
-            return TAKEN_BACK
+            return UNDONE
         if result is None or not result.is_changed:
             return "All heads of cross-attention are switched off, and the sentence is translated again…"
         heads, text = self._state.maps.all_heads, result.changed.text
@@ -236,7 +236,7 @@ class QuickTour(QFrame):
     def _move_row(self) -> None:
         """Gives all weight of the row to another key once its sentence is translated, and pins this cell.
 
-        The pin is lost with the word that names the row: it is set again with the result.
+        The result unpins it if the row has another name, so it is pinned again.
         """
         state, result = self._state, self._state.result
         is_ready = self._steps[self.place][0] == self._show_row_sentence and state.selection.pinned is None
@@ -246,14 +246,14 @@ class QuickTour(QFrame):
         if row is not None and key is not None and (result.is_changed or not self._is_row_moved):
             state.selection.pinned = Pair(row, key)
             if not result.is_changed:
-                self._is_row_moved = True  # once: whoever takes it back means it
+                self._is_row_moved = True  # only once, so that undo and reset last
                 state.submit(move_row(ROW_HEAD, row, key, len(result.original.source_tokens)))
 
     def _say_row(self) -> str:
         result = self._state.result
         rows = result.experiment.attention_rows if result is not None else ()
         if self._is_row_moved and not self._state.experiment.attention_rows:
-            return TAKEN_BACK
+            return UNDONE
         if result is None or not rows:
             return "A row of the map is set by hand, and the sentence is translated again…"
         looked_at = result.original.source_tokens[
@@ -267,7 +267,7 @@ class QuickTour(QFrame):
         )
 
     def _offer_typing(self) -> None:
-        self._take_back()
+        self._restore()
         self.typing_wanted.emit()
 
     def _say_typing(self) -> str:

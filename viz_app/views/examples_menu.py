@@ -141,7 +141,7 @@ class ExamplesMenu(MenuButton):
         self._state.result_changed.disconnect(self._point_at_example)
         self.explained.emit("" if example.is_failure else example.hint)
         self._state.report(example.hint)
-        self._state.settings.label_mode = DEFAULT_LABEL_MODE  # of which the hints speak
+        self._state.settings.label_mode = DEFAULT_LABEL_MODE  # the hints refer to these rows
         self._state.intents.choose_head(example.head)
         self._state.selection.pinned = cell_of(translation, example)
 

@@ -85,7 +85,7 @@ def test_every_scene_of_the_shipped_lessons_gives_the_results_of_python(
         translation = bundled_translator.run(scene.saved.experiment)
         assert opened.text("#translation") == translation.text, scene.title
         assert opened.text("#scene-text") == scene.text
-        assert opened.text("#hint") == "", "an example with the same sentence speaks of another head or experiment"
+        assert opened.text("#hint") == "", "an example with the same sentence refers to another head or experiment"
         kind, layer, head = scene.saved.view["head"]  # type: ignore[misc]
         assert opened.text("#map-title").startswith(f"{KIND_TITLES[kind]} · layer {layer + 1} · head {head + 1}")
         if "pinned" in scene.saved.view:

@@ -15,7 +15,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.translate.quick_tour import TAKEN_BACK, QuickTour
+from augenmerk.viz_app.translate.quick_tour import UNDONE, QuickTour
 from tests.viz_app.conftest import MakeWindow, open_once
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
@@ -156,18 +156,18 @@ def test_skipped_they_leave_the_sentence_of_the_reader_without_changes(
     assert not panel.note.isVisible(), "nothing was dropped"
 
 
-def test_a_change_that_the_reader_takes_back_stays_so(qtbot: QtBot, window: MainWindow) -> None:
+def test_an_undone_change_is_not_made_again(qtbot: QtBot, window: MainWindow) -> None:
     steps, state = steps_of(window), window.state
     steps.go_on()
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         steps.go_on()
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         state.submit(reset)
-    assert steps.text.text() == TAKEN_BACK
+    assert steps.text.text() == UNDONE
     steps.go_on()
     qtbot.waitUntil(lambda: "becomes" in steps.text.text(), timeout=20_000)
     qtbot.mouseClick(window.translate_page.sentence.interventions.undo_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: steps.text.text() == TAKEN_BACK, timeout=20_000)
+    qtbot.waitUntil(lambda: steps.text.text() == UNDONE, timeout=20_000)
     assert state.experiment.attention_rows == ()
     assert state.editor.can_redo
 
