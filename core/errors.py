@@ -1,12 +1,27 @@
 """Errors that a user can act on.
 
 A message states what happened, in the reader's words, and what to do. The command line prints it and exits with status
-2; the window shows it and keeps its previous contents.
+2; the window shows it and keeps its previous contents. Both show `display_text(error)`, which counts from 1.
 """
 
+from augenmerk.core.counting import Counted, filled
 
-class AugenmerkError(Exception):
-    """An input or request cannot be used. The message is written for the user."""
+
+class AugenmerkError(Counted, Exception):
+    """An input or request cannot be used. The message is written for the user.
+
+    Args:
+        message: the message, or with values a template that names them in braces.
+        values: what the message is about, such as a `Head` or the `Index` of a word. The error has them, too.
+    """
+
+    def __init__(self, message: str, /, **values: object) -> None:
+        super().__init__(message)
+        self.values = values
+
+    def text_from(self, first: int) -> str:
+        """The message, with numbers that begin with `first`."""
+        return filled(self.args[0], self.values, first)
 
 
 class ConfigError(AugenmerkError):
@@ -52,13 +67,15 @@ class NonFiniteError(AugenmerkError):
     """A model computes numbers that are infinite or undefined (NaN).
 
     Args:
-        place: where they first appear, such as "encoder layer 2, feed-forward network".
+        place: where they first appear, such as "{stack} layer {layer}, feed-forward network".
+        values: see `AugenmerkError`.
     """
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, /, **values: object) -> None:
         super().__init__(
             f"The model computes numbers that are infinite or undefined (NaN), first in {place}. Its weights, or "
-            "changes to its heads, are too large. Use another copy of the model, or reset the changes."
+            "changes to its heads, are too large. Use another copy of the model, or reset the changes.",
+            **values,
         )
 
 

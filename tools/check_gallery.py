@@ -6,6 +6,7 @@ Edit `resources/gallery.toml` where a `see` line is no longer true.
 
 import numpy as np
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
@@ -30,8 +31,9 @@ def main() -> None:
         weights = weights_of(translation, example)
         best = sorted(weights, key=lambda head: -weights[head])[:NUM_HEADS_NAMED]
         print(f"{example.text}\n  → {translation.text}")
-        print(f"  {example.target} → {example.source}: {example.head.short_name} {weights[example.head]:.2f}")
-        print("  most: " + ", ".join(f"{head.short_name} {weights[head]:.2f}" for head in best))
+        name = display_text(example.head.short_name)
+        print(f"  {example.target} → {example.source}: {name} {weights[example.head]:.2f}")
+        print("  most: " + ", ".join(f"{display_text(head.short_name)} {weights[head]:.2f}" for head in best))
 
 
 if __name__ == "__main__":

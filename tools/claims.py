@@ -30,6 +30,7 @@ from augenmerk.core.analysis.parts import Component, Origin, WordParts
 from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_lines, read_pair
+from augenmerk.core.counting import display_text
 from augenmerk.core.evaluation import evaluate
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.size import Module, size_rows, total
@@ -112,7 +113,7 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
     for example in gallery():
         where = f"gallery.toml: {example.text}"
         translation = translator.run(example.experiment)
-        says = f"{example.head.short_name}: “{example.target}” looks at “{example.source}”"
+        says = f"{display_text(example.head.short_name)}: “{example.target}” looks at “{example.source}”"
         try:
             weight = weights_of(translation, example)[example.head]
         except StopIteration:
@@ -392,18 +393,19 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
         for source in (word for word in translation.source_words if word.text == "kein"):
             weight = float(translation.maps.cross[VAIN.layer, VAIN.head, target.start, source.start : source.end].sum())
     holds = weight > 0.9 and translation.text == FAILURES[SHIRT]
-    return f"“{translation.text}”; {VAIN.short_name} gives “kein” {percent(weight)} at “shirt”", holds
+    return f"“{translation.text}”; {display_text(VAIN.short_name)} gives “kein” {percent(weight)} at “shirt”", holds
 
 
 def _needs_a_quiet_head(translator: Translator) -> tuple[str, bool]:
     """Without the head that the chapter chooses, which is the one that is needed most."""
     original = _translated(translator, OFFICE)
     if QUIET not in all_heads(translator.model):
-        return f"no head {QUIET.short_name}", False
+        return f"no head {display_text(QUIET.short_name)}", False
     points = HeadPointsJob(original).run(translator, lambda progress: None, lambda: False)
     most = max(points, key=lambda point: point.cost)
     without = translator.run(Experiment(OFFICE, interventions=(HeadScaled(QUIET),))).text
-    today = f"most needed: {most.head.short_name}, clarity {most.clarity:.2f}; without {QUIET.short_name} “{without}”"
+    needed, quiet = (display_text(head.short_name) for head in (most.head, QUIET))
+    today = f"most needed: {needed}, clarity {most.clarity:.2f}; without {quiet} “{without}”"
     is_quiet = most.head == QUIET and most.clarity < 0.3
     return today, is_quiet and without == original.text.replace("a messy", "an unfined")
 
@@ -416,7 +418,8 @@ def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
     if not clear:
         return f"no head points clearly in “{FIRST_EXAMPLE}”", False
     least = min(clear, key=lambda point: abs(point.cost))
-    today = f"{least.head.short_name}: clarity {least.clarity:.2f}, {least.cost:.3f} lost, in “{FIRST_EXAMPLE}”"
+    name = display_text(least.head.short_name)
+    today = f"{name}: clarity {least.clarity:.2f}, {least.cost:.3f} lost, in “{FIRST_EXAMPLE}”"
     return today, abs(least.cost) < LITTLE
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from augenmerk.core.analysis.decoder_lens import decoder_lens
 from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts
 from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import ATTENTION_KINDS, heads_of, networks_of
 from augenmerk.core.translation.experiment import Experiment, FeedForwardScaled, HeadScaled, Intervention
 from augenmerk.core.translation.result import Translation
@@ -41,7 +42,7 @@ def print_repetitions(translator: Translator, lines: list[str]) -> None:
     """Print how many translations repeat a token at once, without networks and without each layer of heads."""
     config = translator.model.config
     without: dict[str, tuple[Intervention, ...]] = {"unchanged": ()}
-    without |= {str(each): (FeedForwardScaled(each),) for each in networks_of(config)}
+    without |= {display_text(each): (FeedForwardScaled(each),) for each in networks_of(config)}
     decoder = [each for each in networks_of(config) if each.side == "decoder"]
     for number in range(2, len(decoder) + 1):
         for some in combinations(decoder, number):
@@ -73,9 +74,9 @@ def print_measured(translator: Translator, translations: list[Translation]) -> N
         for parts in logit_parts(translator, translation)[1::EVERY]:
             predicted.append([-parts.values[parts.components.index(each)] for each in networks])
             measured.append(measure_parts(translator, parts, networks))
-            longest[str(parts.components[int(np.argmax(np.abs(parts.values)))])] += 1
+            longest[display_text(parts.components[int(np.argmax(np.abs(parts.values)))])] += 1
     for network, one, other in zip(networks, np.mean(predicted, axis=0), np.mean(measured, axis=0), strict=True):
-        print(f"{network}, {len(predicted)} words: predicted {one:+.2f}, measured {other:+.2f}")
+        print(f"{display_text(network)}, {len(predicted)} words: predicted {one:+.2f}, measured {other:+.2f}")
     print("longest bar, and number of words:", dict(longest.most_common()))
 
 

@@ -36,6 +36,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QStyle, QWidget
 
 from augenmerk.core.cli.command import USER_ERROR, refuse
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError, TextError
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import NotARegularFileError, atomic_path, read_bytes
@@ -197,7 +198,7 @@ def _take_screenshot(
             try:
                 save_picture(window, target)
             except AugenmerkError as error:
-                finish(str(error))
+                finish(display_text(error))
             else:
                 finish()
 
@@ -231,7 +232,7 @@ def _show_unexpected_errors(window: MainWindow) -> None:
             return
         logger.error("Unexpected error in the window", exc_info=(kind, error, trace))
         details = "".join(traceback.format_exception(kind, error, trace))
-        show_failure(window, "Something unexpected went wrong", Failure(str(error) or kind.__name__, details))
+        show_failure(window, "Something unexpected went wrong", Failure(display_text(error) or kind.__name__, details))
 
     sys.excepthook = show
 

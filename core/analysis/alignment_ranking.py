@@ -16,6 +16,7 @@ from augenmerk.core.analysis.capture import trace_pair, trace_translation
 from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps, measures_of
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
 from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.counting import Counted, CountedText, Index
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.interventions import Interventions
 from augenmerk.core.model.sites import PairPass
@@ -101,7 +102,7 @@ ALIGNING_MEASURES: tuple[Measure, ...] = tuple(name for name in measures_of("cro
 
 
 @dataclass(frozen=True)
-class Aligner:
+class Aligner(Counted):
     """A way of reading word links off a model.
 
     Attributes:
@@ -118,10 +119,11 @@ class Aligner:
     measure: Measure
     kind: MapKind = "cross"
 
-    def __str__(self) -> str:
-        where = "all layers" if self.layer is None else f"layer {self.layer + 1}"
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        where = "all layers" if self.layer is None else f"layer {self.layer + first}"
         if self.head is not None:
-            which = f"head {self.head + 1}"
+            which = f"head {self.head + first}"
         else:
             which = "mean of heads" if self.kind in MEASURES[self.measure].per_head else "all heads at once"
         return f"{where} {which}, {MEASURES[self.measure].title}, token {self.label_mode}"
@@ -133,7 +135,7 @@ class AlignerScore:
 
     Attributes:
         aligner: None for a baseline, which reads no attention map.
-        name: the name shown to the user.
+        name: for people; counted from 0, see `CountedText`.
         choosing: the score to choose the best by.
         reporting: the score to report.
     """
@@ -221,7 +223,8 @@ def rank_aligners(
         columns = zip(*(np.sum(half, axis=0).T.tolist() for half in halves), strict=True)
         for candidate, (choosing, reporting) in zip(candidates, columns, strict=True):
             aligner = None if isinstance(candidate, str) else candidate
-            scores.append(AlignerScore(aligner, str(candidate), AlignmentScore(*choosing), AlignmentScore(*reporting)))
+            name = CountedText("{candidate}", candidate=candidate)
+            scores.append(AlignerScore(aligner, name, AlignmentScore(*choosing), AlignmentScore(*reporting)))
     ranked = sorted((each for each in scores if each.aligner is not None), key=lambda each: each.choosing.aer)
     baselines = tuple(each for each in scores if each.aligner is None)
     return AlignerRanking(tuple(ranked), baselines, num_choosing, num_reporting, num_skipped, done == len(gold))
@@ -234,7 +237,13 @@ def aligner_map(aligner: Aligner, trace: Trace) -> FloatArray:
     if aligner.layer is None:
         return maps.mean(axis=(0, 1))
     if aligner.layer not in range(layers) or (aligner.head is not None and aligner.head not in range(heads)):
-        raise AnalysisError(f"This model has no {aligner}. Choose from layers 1 to {layers} and heads 1 to {heads}.")
+        last = {"last_layer": Index(layers - 1), "last_head": Index(heads - 1)}
+        raise AnalysisError(
+            "This model has no {aligner}. Choose from layers {first} to {last_layer} and heads {first} to {last_head}.",
+            aligner=aligner,
+            first=Index(0),
+            **last,
+        )
     chosen: FloatArray = maps[aligner.layer].mean(axis=0) if aligner.head is None else maps[aligner.layer, aligner.head]
     return chosen
 

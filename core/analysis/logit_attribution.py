@@ -20,6 +20,7 @@ from torch import Tensor
 from augenmerk.core.analysis.capture import AttentionPass
 from augenmerk.core.analysis.parts import ChangeEffect, Component, EncoderParts, Origin, WordParts
 from augenmerk.core.analysis.residual import memory_directions, parts_by_key, residual_streams
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
 from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.text.codec import TextCodec
@@ -52,7 +53,10 @@ def word_parts(
     """
     if step not in range(len(translation.predicted_ids)):
         raise AnalysisError(
-            f"The translation has no step {step + 1}. Choose from steps 1 to {len(translation.predicted_ids)}."
+            "The translation has no step {step}. Choose from steps {first} to {last}.",
+            step=Index(step),
+            first=Index(0),
+            last=Index(len(translation.predicted_ids) - 1),
         )
     comparer = _Comparer(translator, translation)
     return comparer.explain([comparer.compare(step, rival)])[0]
@@ -272,16 +276,21 @@ class _Comparer:
             try:
                 found = tuple(ids[each.token] for each in forced_word(step, rival, self._codec))
             except ExperimentError as error:
-                raise AnalysisError(str(error)) from error
+                raise AnalysisError("{error}", error=error) from error
             require_one_word(self._codec, found, rival)
         room = self._translator.model.config.max_positions - step
         if len(found) > room:
             raise AnalysisError(
-                f"The rival has {len(found)} tokens. From step {step + 1} on, this model reads {room}. Enter a shorter "
-                "word."
+                f"The rival has {len(found)} tokens. From step {{step}} on, this model reads {room}. Enter a shorter "
+                "word.",
+                step=Index(step),
             )
         if not set(found).isdisjoint(self._translator.rules.forbidden_at(step)):
-            raise AnalysisError(f"“{self._text(found)}” can never be chosen at step {step + 1}. Choose another word.")
+            raise AnalysisError(
+                "“{word}” can never be chosen at step {step}. Choose another word.",
+                word=self._text(found),
+                step=Index(step),
+            )
         return found
 
     def _runner_up(self, step: int, chosen: int, ends: Sequence[int] = ()) -> int:

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from augenmerk.core.counting import Counted
 from augenmerk.core.errors import NonFiniteError
 from augenmerk.core.model.sites import SUBLAYERS, PairPass, Sublayer, trace_sites
 from augenmerk.core.model.transformer import is_finite
@@ -25,7 +26,7 @@ _MAX_LOGITS = 2**22
 
 
 @dataclass(frozen=True)
-class Depth:
+class Depth(Counted):
     """A point of the decoder's residual stream: the embedding, or after a sublayer (in post-norm models: its norm).
 
     Attributes:
@@ -36,10 +37,10 @@ class Depth:
     layer: int | None = None
     sublayer: Sublayer | Literal["embedding"] = "embedding"
 
-    def __str__(self) -> str:
-        """The depth for display, counted from 1: “layer 2 cross-attention”."""
+    def text_from(self, first: int) -> str:
+        """“layer 2 cross-attention”; see `Counted`."""
         name = self.sublayer.replace("_", "-")
-        return name if self.layer is None else f"layer {self.layer + 1} {name}"
+        return name if self.layer is None else f"layer {self.layer + first} {name}"
 
     @property
     def ends_layer(self) -> bool:
@@ -136,7 +137,7 @@ def logits_by_depth(pair: PairPass) -> Iterator[tuple[Depth, Tensor]]:
         states = torch.cat([found[depth.site] for depth in group])  # [depths, T, D]
         for depth, logits in zip(group, model.output(model.decoder_norm(states)), strict=True):
             if not is_finite(logits):
-                name = "the target embedding" if depth.layer is None else f"the logits read off decoder {depth}"
-                raise NonFiniteError(name)
+                place = "the target embedding" if depth.layer is None else "the logits read off decoder {depth}"
+                raise NonFiniteError(place, depth=depth)
             yield depth, logits
     yield depths[-1], found["logits"][0]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from augenmerk.core.analysis.trace import HeadTrace, Trace
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, read_only
 
@@ -83,10 +84,10 @@ def measures_of(kind: MapKind) -> tuple[Measure, ...]:
 
 def finite_by_layer(kind: MapKind, values: FloatArray) -> FloatArray:
     """`values` [L, …] of one kind of map. Raises `NonFiniteError`, with the layer, if one is NaN or infinite."""
-    for layer, of_layer in enumerate(values, start=1):
+    for layer, of_layer in enumerate(values):
         if not np.isfinite(of_layer).all():
             stack, part = ("decoder", "cross-attention") if kind == "cross" else (kind, "self-attention")
-            raise NonFiniteError(f"{stack} layer {layer}, {part}")
+            raise NonFiniteError(f"{stack} layer {{layer}}, {part}", layer=Index(layer))
     return values
 
 

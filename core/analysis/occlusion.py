@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.text.languages import FUNCTION_WORDS, two_letter_code
 from augenmerk.core.translation.experiment import (
@@ -249,8 +250,9 @@ class _ChangedSources:
         wanted = sorted(self.words if places is None else set(places))
         if not wanted or any(place not in self.words for place in wanted):
             raise AnalysisError(
-                f"The source words {[place + 1 for place in wanted]} cannot be left out. Choose from "
-                f"{', '.join(str(place + 1) for place in self.words)}."
+                "These source words cannot be left out: {places}. Choose from {choice}.",
+                places=tuple(map(Index, wanted)) or "none",
+                choice=tuple(map(Index, self.words)),
             )
         experiment = translation.experiment
         if isinstance(experiment.output, GivenTarget):

@@ -192,4 +192,4 @@ def _ids_of(translator: Translator, step: int, text: str) -> Ids:
 
 
 def _of_line(pair: WordPair, error: AugenmerkError) -> AnalysisError:
-    return AnalysisError(f"{pair.place}: {error}" if pair.place else str(error))
+    return AnalysisError("{place}: {error}" if pair.place else "{error}", place=pair.place, error=error)

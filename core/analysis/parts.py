@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.result import Alternative, ReadOnlyArrays, Translation
@@ -44,8 +45,10 @@ Component = Origin | Head | Network
 
 
 def name_in_stack(component: Component) -> str:
-    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”."""
-    return f"feed-forward {component.layer + 1}" if isinstance(component, Network) else component.short_name
+    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”; see `CountedText`."""
+    if isinstance(component, Network):
+        return CountedText("feed-forward {layer}", layer=Index(component.layer))
+    return component.short_name
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class ComponentGroup:
     """Components that are summed.
 
     Attributes:
-        name: short: “heads 2”, “feed-forward 2”.
+        name: short: “heads 2”, “feed-forward 2”; counted from 0, see `CountedText`.
         title: “Heads of layer 2”.
         places: their indices among all components.
     """
@@ -69,7 +72,8 @@ def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, .
     for place, component in enumerate(components):
         names = name_in_stack(component), component.title
         if isinstance(component, Head):
-            names = f"heads {component.layer + 1}", f"Heads of layer {component.layer + 1}"
+            layer = Index(component.layer)
+            names = CountedText("heads {layer}", layer=layer), CountedText("Heads of layer {layer}", layer=layer)
         places.setdefault(names, []).append(place)
     return tuple(ComponentGroup(*names, tuple(found)) for names, found in places.items())
 
@@ -204,8 +208,10 @@ class RowParts(ReadOnlyArrays):
                     "“mean” or “none”."
                 )
             if each not in range(len(self.scores)):
-                seen = f"Choose from keys 1 to {len(self.scores)}." if len(self.scores) > 1 else "It sees only key 1."
-                raise AnalysisError(f"Query {self.query + 1} does not see key {each + 1}. {seen}")
+                last = Index(len(self.scores) - 1)
+                seen = "Choose from keys {first} to {last}." if last else "It sees only key {first}."
+                values = {"query": Index(self.query), "key": Index(each), "first": Index(0), "last": last}
+                raise AnalysisError(f"Query {{query}} does not see key {{key}}. {seen}", **values)
         keys, total = self.keys[key], float(self.scores[key])
         if baseline == "mean":
             keys, total = keys - self.keys.mean(axis=0), total - float(self.scores.mean())

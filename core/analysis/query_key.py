@@ -14,6 +14,7 @@ from augenmerk.core.analysis.parts import RowParts
 from augenmerk.core.analysis.residual import residual_streams
 from augenmerk.core.analysis.trace import check_cell
 from augenmerk.core.config import ModelConfig
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import is_finite
@@ -103,6 +104,8 @@ def _require_row(config: ModelConfig, translation: Translation, head: Head, quer
     check_cell(head, query, 0, shape)
     if any((each.head, each.row) == (head, query) for each in translation.experiment.attention_rows):
         raise AnalysisError(
-            f"Row {query + 1} of {head} was set by hand: its weights do not come from queries and keys. Choose another "
-            "row, or remove the change."
+            "Row {row} of {head} was set by hand: its weights do not come from queries and keys. Choose another row, "
+            "or remove the change.",
+            row=Index(query),
+            head=head,
         )

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.text.codec import CONTINUATION
 from augenmerk.core.text.vocabulary import ENDS, STARTS
@@ -256,7 +257,11 @@ def sum_queries(labelled: LabelledMap, entries: Sequence[int]) -> LabelledMap:
 
 def _check_entries(entries: Sequence[int], count: int) -> None:
     if not entries or any(entry not in range(count) for entry in entries):
-        raise AnalysisError(f"Queries {list(entries)} do not exist. Choose from 0 to {count - 1}.")
+        raise AnalysisError(
+            "No query is chosen, or one that does not exist. Choose from {first} to {last}.",
+            first=Index(0),
+            last=Index(count - 1),
+        )
 
 
 def combine(
@@ -281,8 +286,11 @@ def combine(
         places = sorted(set(heads))
         if not places or any(place[0] not in range(num_layers) or place[1] not in range(num_heads) for place in places):
             raise AnalysisError(
-                f"The heads {places} do not exist. Choose (layer, head) from layers 0 to {num_layers - 1} and heads 0 "
-                f"to {num_heads - 1}."
+                "No head is chosen, or one that does not exist. Choose from layers {first} to {last_layer} and heads "
+                "{first} to {last_head}.",
+                first=Index(0),
+                last_layer=Index(num_layers - 1),
+                last_head=Index(num_heads - 1),
             )
         chosen = maps[[layer for layer, _ in places], [head for _, head in places]]
     return read_only(chosen.mean(axis=0) if how == "mean" else chosen.max(axis=0))

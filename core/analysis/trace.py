@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind, ReadOnlyArrays
@@ -119,10 +120,17 @@ def check_cell(head: Head, query: int, key: int, shape: tuple[int, ...]) -> None
     num_layers, num_heads, num_queries, num_keys = shape
     if head.layer not in range(num_layers) or head.head not in range(num_heads):
         raise AnalysisError(
-            f"There is no {head}. Choose from {num_layers} layers of {num_heads} heads, counted from 1."
+            f"There is no {{head}}. Choose from {num_layers} layers of {num_heads} heads, counted from {{first}}.",
+            head=head,
+            first=Index(0),
         )
     if query not in range(num_queries) or key not in range(num_keys):
         raise AnalysisError(
-            f"There is no weight of query {query + 1} on key {key + 1}: choose from queries 1 to {num_queries} and "
-            f"keys 1 to {num_keys}."
+            "There is no weight of query {query} on key {key}: choose from queries {first} to {last_query} and keys "
+            "{first} to {last_key}.",
+            query=Index(query),
+            key=Index(key),
+            first=Index(0),
+            last_query=Index(num_queries - 1),
+            last_key=Index(num_keys - 1),
         )

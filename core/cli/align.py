@@ -34,6 +34,7 @@ from augenmerk.core.cli.options import (
     take_experiment,
 )
 from augenmerk.core.cli.values import names_of, origin_values
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
@@ -102,8 +103,8 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("--write-ibm-1 needs a training corpus. Add --ibm-1 with German and English lines.")
     if options.head is not None and options.head.kind != "cross":
         raise ConfigError(
-            f"--head {options.head} cannot align words: only heads of cross-attention connect the two sentences. "
-            "Choose one, such as cross:2:5."
+            f"--head {display_text(options.head)} cannot align words: only heads of cross-attention connect the two "
+            "sentences. Choose one, such as cross:2:5."
         )
     translator = load_translator(options)
     if options.text is not None:
@@ -161,7 +162,7 @@ def _row(score: "AlignerScore") -> str:
     found = score.reporting
     return (
         f"{100 * score.choosing.aer:7.1f}  {100 * found.aer:8.1f}  {100 * found.precision:9.1f}  "
-        f"{100 * found.recall:6.1f}  {score.name}"
+        f"{100 * found.recall:6.1f}  {display_text(score.name)}"
     )
 
 
@@ -224,7 +225,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
         print(json.dumps(found, ensure_ascii=False))
         return
     width = max((len(word.text) for word in translation.target_words), default=0)
-    print(aligner)
+    print(display_text(aligner))
     for link in links:
         source, target = translation.source_words[link.source].text, translation.target_words[link.target].text
         print(one_line(f"{target:{width}}  {source}  ({percent(link.share)})"))

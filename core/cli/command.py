@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TextIO
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.memory import is_out_of_memory
 from augenmerk.core.plain_text import printable
@@ -133,7 +134,7 @@ def _run(command: Callable[[], int]) -> int:
     try:
         return command()
     except AugenmerkError as error:
-        return refuse(printable(str(error)))
+        return refuse(printable(display_text(error)))
     except (MemoryError, RuntimeError, ImportError) as error:  # a library that cannot be loaded, too
         if isinstance(error, ModuleNotFoundError) and (package := _OPTIONAL.get((error.name or "").partition(".")[0])):
             return refuse(f"{package} is not installed. Install it: pip install {package}")

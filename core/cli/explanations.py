@@ -10,6 +10,7 @@ import numpy as np
 
 from augenmerk.core.cli.lines import print_note
 from augenmerk.core.cli.values import Numbers
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, ConfigError
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def query_key_numbers(
         row = query_key_parts(translator, translation, head, query)
         raw, centred = row.of_cell(key, "none"), row.of_cell(key)
     except AnalysisError as error:
-        print_note(f"No parts of the attention score: {error}")
+        print_note(f"No parts of the attention score: {display_text(error)}")
         return {}
     return {
         "query_key_parts/query_components": np.array([str(component) for component in row.query_components]),

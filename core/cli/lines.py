@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
 from augenmerk.core.cli.command import refuse
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, ExperimentError, TextError
 from augenmerk.core.plain_text import printable
 from augenmerk.core.translation.experiment import Experiment
@@ -50,7 +51,7 @@ class Outcome:
 
     @property
     def refusal(self) -> dict[str, str]:
-        """The values of a refused line as JSON."""
+        """The values of a refused line as JSON, which counts from 0."""
         return {"source": self.text, "error": str(self.error)}
 
 
@@ -158,7 +159,9 @@ def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
     notes: dict[str, None] = {}
     for each in translations:
         notice = each.coverage.notice if each.coverage is not None and not each.hint else ""
-        notes |= dict.fromkeys((*each.notes, *each.notes_on_unreached, *([notice] if notice else [])))
+        notes |= dict.fromkeys(
+            (*each.notes, *map(display_text, each.notes_on_unreached), *([notice] if notice else []))
+        )
     for note in notes:
         print_note(f"{where}{note}")
 

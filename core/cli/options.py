@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from augenmerk.core.cli.command import shown
 from augenmerk.core.cli.lines import STANDARD_INPUT, print_note
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, heads_of
 from augenmerk.core.process import collector_paused
@@ -90,7 +91,9 @@ def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> l
     for group in (each for each in named if isinstance(each, HeadGroup)):
         members = [head for head in heads if head in group]
         if not members:
-            raise AnalysisError(f"This model has no {group}. `augenmerk info` shows its numbers of layers and heads.")
+            raise AnalysisError(
+                f"This model has no {display_text(group)}. `augenmerk info` shows its numbers of layers and heads."
+            )
         found += [head for head in members if head not in found]
     return found
 
@@ -264,7 +267,7 @@ def take_experiment(options: argparse.Namespace) -> None:
         # a space, because a lone “-” would mean standard input
         options.text = " -" if experiment.source_text == STANDARD_INPUT else experiment.source_text
     elif text == STANDARD_INPUT or text != experiment.source_text:
-        own = [str(each) for each in experiment.without(*experiment.general).interventions]
+        own = [display_text(each) for each in experiment.without(*experiment.general).interventions]
         if isinstance(experiment.output, GivenTarget):
             own.append(f"the translation “{experiment.output.text[:60]}”")
         if own:
@@ -458,7 +461,7 @@ def _add_repeatable(
                 raise ValueError
             return make(*parts)
         except ExperimentError as error:
-            raise argparse.ArgumentTypeError(f"{shown(value)}: {error}") from error
+            raise argparse.ArgumentTypeError(f"{shown(value)}: {display_text(error)}") from error
         except ValueError as error:
             reason = f": {error}" if str(error) else ""
             message = f"{shown(value)} cannot be read{reason}. Write {form}, such as {example}"

@@ -36,6 +36,7 @@ from augenmerk.core.cli.options import (
     take_experiment,
 )
 from augenmerk.core.cli.values import origin_values, token_values, translation_arrays, write_arrays
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.process import collector_paused, compute_on
@@ -139,7 +140,7 @@ def _print_lines(translator: "Translator", request: Experiment) -> int:
         else:
             print(flush=True)
             if not outcome.is_empty:
-                print(f"augenmerk: line {outcome.number}: {printable(str(outcome.error))}", file=sys.stderr)
+                print(f"augenmerk: line {outcome.number}: {printable(display_text(outcome.error))}", file=sys.stderr)
     if refusals.num_empty == refusals.num_lines:
         translator.compile(request)  # raises: there is nothing to translate
     return refusals.exit_status()

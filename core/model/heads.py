@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.text.phrases import phrase
+from augenmerk.core.counting import Counted, CountedText, Index
+from augenmerk.core.text.phrases import PHRASES, phrase
 
 AttentionKind = Literal["encoder", "decoder", "cross"]
 ATTENTION_KINDS: tuple[AttentionKind, ...] = ("encoder", "decoder", "cross")
@@ -19,7 +20,7 @@ SIDES: tuple[Side, ...] = ("encoder", "decoder")
 
 
 @dataclass(frozen=True, order=True)
-class Head:
+class Head(Counted):
     """One head of a Transformer.
 
     Attributes:
@@ -31,19 +32,20 @@ class Head:
     layer: int
     head: int
 
-    def __str__(self) -> str:
-        """The head for display, counted from 1."""
-        return f"{self.kind} layer {self.layer + 1} head {self.head + 1}"
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return f"{self.kind} layer {self.layer + first} head {self.head + first}"
 
     @property
-    def title(self) -> str:
-        """The same as a heading."""
-        return f"{KIND_TITLES[self.kind]} · layer {self.layer + 1} · head {self.head + 1}"
+    def title(self) -> CountedText:
+        """“Cross-attention · layer 2 · head 5”."""
+        numbers = {"layer": Index(self.layer), "head": Index(self.head)}
+        return CountedText(f"{KIND_TITLES[self.kind]} · layer {{layer}} · head {{head}}", **numbers)
 
     @property
-    def short_name(self) -> str:
-        """“cross 2·5”: layer 2, head 5."""
-        return phrase("change_head", kind=self.kind, layer=self.layer + 1, head=self.head + 1)
+    def short_name(self) -> CountedText:
+        """“cross 2·5”."""
+        return CountedText(PHRASES["change_head"], kind=self.kind, layer=Index(self.layer), head=Index(self.head))
 
     @property
     def side(self) -> Side:
@@ -52,7 +54,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class HeadGroup:
+class HeadGroup(Counted):
     """All heads of a kind, of one of its layers, or of one column: the same head in all layers.
 
     Attributes:
@@ -72,27 +74,29 @@ class HeadGroup:
     def __contains__(self, head: Head) -> bool:
         return head.kind == self.kind and self.layer in (None, head.layer) and self.head in (None, head.head)
 
-    def __str__(self) -> str:
-        """The group for display, counted from 1."""
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
         if self.layer is not None and self.head is not None:
-            return Head(self.kind, self.layer, self.head).short_name
+            return Head(self.kind, self.layer, self.head).short_name.text_from(first)
         if self.layer is not None:
-            return phrase("change_layer", kind=self.kind, layer=self.layer + 1)
+            return phrase("change_layer", kind=self.kind, layer=self.layer + first)
         if self.head is not None:
-            return phrase("change_column", kind=self.kind, head=self.head + 1)
+            return phrase("change_column", kind=self.kind, head=self.head + first)
         return phrase("change_all", kind=KIND_TITLES[self.kind].lower())
 
     @property
-    def title(self) -> str:
+    def in_words(self) -> CountedText:
         """The heads in words, for a sentence."""
         name = KIND_TITLES[self.kind].lower()
         if self.head is not None:
-            return f"head {self.head + 1} of {name} in all layers"
-        return f"all heads of {name}" + (f" layer {self.layer + 1}" if self.layer is not None else "")
+            return CountedText(f"head {{head}} of {name} in all layers", head=Index(self.head))
+        if self.layer is not None:
+            return CountedText(f"all heads of {name} layer {{layer}}", layer=Index(self.layer))
+        return CountedText(f"all heads of {name}")
 
 
 @dataclass(frozen=True, order=True)
-class Network:
+class Network(Counted):
     """One feed-forward network of a Transformer.
 
     Attributes:
@@ -103,19 +107,19 @@ class Network:
     side: Side
     layer: int
 
-    def __str__(self) -> str:
-        """The network for display, counted from 1."""
-        return f"feed-forward network of {self.side} layer {self.layer + 1}"
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return f"feed-forward network of {self.side} layer {self.layer + first}"
 
     @property
-    def title(self) -> str:
-        """The same as a heading."""
-        return str(self).capitalize()
+    def title(self) -> CountedText:
+        """“Feed-forward network of decoder layer 3”."""
+        return CountedText(f"Feed-forward network of {self.side} layer {{layer}}", layer=Index(self.layer))
 
     @property
-    def short_name(self) -> str:
+    def short_name(self) -> CountedText:
         """“feed-forward decoder 3”."""
-        return phrase("change_network", side=self.side, layer=self.layer + 1)
+        return CountedText(PHRASES["change_network"], side=self.side, layer=Index(self.layer))
 
 
 @dataclass(frozen=True)

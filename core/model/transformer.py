@@ -17,6 +17,7 @@ from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from augenmerk.core.config import ModelConfig
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, ConfigError, NonFiniteError
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import AttentionKind, Head, Network, SentenceChanges, heads_of, networks_of
@@ -358,15 +359,20 @@ def _check(head: Head, modules: dict[AttentionKind, list[MultiHeadAttention]]) -
     if head.layer not in range(len(layers)) or head.head not in range(layers[head.layer].num_heads):
         shapes = ", ".join(f"{kind} {len(found)} × {found[0].num_heads}" for kind, found in modules.items())
         raise AnalysisError(
-            f"This model has no {head}. It has, layers × heads: {shapes}. Name one of these, counted from 1."
+            "This model has no {head}. It has, layers × heads: {shapes}. Name one of these, counted from {first}.",
+            head=head,
+            shapes=shapes,
+            first=Index(0),
         )
 
 
 def _check_network(network: Network, model: Transformer) -> None:
     if network not in networks_of(model.config):
         raise AnalysisError(
-            f"This model has no {network}. It has {len(model.encoder_layers)} encoder and {len(model.decoder_layers)} "
-            "decoder layers, each with one. Name one of these, counted from 1."
+            f"This model has no {{network}}. It has {len(model.encoder_layers)} encoder and "
+            f"{len(model.decoder_layers)} decoder layers, each with one. Name one of these, counted from {{first}}.",
+            network=network,
+            first=Index(0),
         )
 
 
@@ -461,7 +467,7 @@ def non_finite(model: Transformer, encoding: Encoding, row: int, read_ids: Seque
         row: the sentence.
         read_ids: the ids that the decoder read, the start token first.
     """
-    places: list[str] = []
+    places: list[tuple[str, dict[str, object]]] = []
 
     def watch(name: str, module: nn.Module) -> Any:
         def note(module: nn.Module, inputs: Any, output: Any) -> None:
@@ -478,7 +484,8 @@ def non_finite(model: Transformer, encoding: Encoding, row: int, read_ids: Seque
         read = torch.tensor([list(read_ids)], device=encoding.states.device)
         for need_maps in (True, False):  # attention is computed in different ways, which overflow differently
             model(one.source, read, need_maps=need_maps, interventions=one.interventions)
-    return NonFiniteError(places[0] if places else "the logits")
+    place, values = places[0] if places else ("the logits", {})
+    return NonFiniteError(place, **values)
 
 
 def _tensors(output: Any) -> Iterator[Tensor]:
@@ -487,11 +494,11 @@ def _tensors(output: Any) -> Iterator[Tensor]:
             yield each
 
 
-def _place(name: str) -> str:
-    """A module's name, for people: layers count from 1."""
+def _place(name: str) -> tuple[str, dict[str, object]]:
+    """A module's name, for people, and its values: see `NonFiniteError`."""
     stack, _, rest = name.partition("_layers.")
     if not rest:
-        return f"the {name.partition('.')[0].replace('_', ' ')}"
+        return f"the {name.partition('.')[0].replace('_', ' ')}", {}
     index, _, part = rest.partition(".")
-    layer = f"{stack} layer {int(index) + 1}"
-    return f"{layer}, {_PARTS[part.partition('.')[0]]}" if part else layer
+    suffix = f", {_PARTS[part.partition('.')[0]]}" if part else ""
+    return f"{stack} layer {{layer}}{suffix}", {"layer": Index(index)}

@@ -129,7 +129,7 @@ export class SourceReader {
     for (const edit of edits) {
       if (source.places.includes(edit.place)) continue;
       const place = edit.place + 1;
-      const values = { place, count: source.words.length, text: quoted(shorten(source.text)) };
+      const values = { place, first: 1, count: source.words.length, text: quoted(shorten(source.text)) };
       values.edit = edit.type === "source_word_removed" ? `word ${place} removed` : `word ${place} → ${edit.text}`;
       throw new TextError(this.say("no_word", values));
     }

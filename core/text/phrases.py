@@ -30,7 +30,7 @@ PHRASES: Mapping[str, str] = {
     "too_little": "Too little in {text} can be read by this model. {expectation}",
     # interventions that do not fit
     "no_word": "Source word {place} cannot be changed (“{edit}”), because {text} has {count} words. Choose one of "
-    "them, counted from 1.",
+    "them, counted from {first}.",
     "nothing_left": "With these words removed, too little of {text} is left to read. Keep more words.",
     "no_room": "With these replacements the source has {count} tokens, and the model has room for {room}. Take "
     "shorter ones.",

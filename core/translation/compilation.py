@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from augenmerk.core.config import RunConfig
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.interventions import Interventions
 from augenmerk.core.model.transformer import Transformer, compile_interventions
 from augenmerk.core.text.codec import CONTINUATION, CodecPair, TextCodec
-from augenmerk.core.text.phrases import phrase
+from augenmerk.core.text.phrases import PHRASES, phrase
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.vocabulary import END
 from augenmerk.core.translation.decoding import DecodingRules, ForcedIds
@@ -75,8 +76,8 @@ def compile_experiment(
     needed, output = len(source.ids), experiment.output
     for each in experiment.attention_rows:
         if each.head.kind != "decoder" and len(each.weights) != needed:
-            values = {"row": each.row + 1, "head": each.head, "count": len(each.weights), "needed": needed}
-            raise ExperimentError(phrase("row_misfit", **values))
+            values = {"row": Index(each.row), "head": each.head, "count": len(each.weights), "needed": needed}
+            raise ExperimentError(PHRASES["row_misfit"], **values)
     given = encode_target(output.text, codecs.target, run_config) if isinstance(output, GivenTarget) else None
     return CompiledExperiment(
         experiment=experiment,
@@ -115,11 +116,11 @@ def compile_general(model: Transformer, changes: Sequence[General], num_sentence
 
 def _id_of(forced: ForcedToken, codec: TextCodec, rules: DecodingRules) -> int:
     token_id = codec.vocabulary.ids.get(forced.token)
-    values = {"token": repr(forced.token), "step": forced.step + 1, "count": f"{len(codec.vocabulary):,}"}
+    values = {"token": repr(forced.token), "step": Index(forced.step), "count": f"{len(codec.vocabulary):,}"}
     if token_id is None:
-        raise ExperimentError(phrase("no_forced_token", **values))
+        raise ExperimentError(PHRASES["no_forced_token"], **values)
     if token_id in rules.forbidden_ids:
-        raise ExperimentError(phrase("forbidden_token", **values))
+        raise ExperimentError(PHRASES["forbidden_token"], **values)
     return token_id
 
 
@@ -150,7 +151,11 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
         raise ExperimentError(phrase("no_forced_word", text=repr(text.strip()), count=f"{len(vocabulary):,}"))
     if step + len(ids) - 1 > MAX_INDEX:
         raise ExperimentError(
-            f"{text.strip()!r}, forced at step {step + 1:,}, takes {len(ids)} steps and ends after step "
-            f"{MAX_INDEX + 1:,}, the limit. Choose an earlier step."
+            "{text}, forced at step {step}, takes {count} steps and ends after step {last}, the limit. Choose an "
+            "earlier step.",
+            text=repr(text.strip()),
+            step=Index(step),
+            count=len(ids),
+            last=Index(MAX_INDEX),
         )
     return tuple(ForcedToken(step + offset, vocabulary.tokens[token]) for offset, token in enumerate(ids))

@@ -2,7 +2,7 @@
 
 An `Experiment` contains everything that determines a `Translation`, except model and device. Its interventions are
 independent of each other: each concerns a head, a feed-forward network, a row of attention, a decoding step or a source
-word, and none of these twice. All counting starts at 0; `str` counts from 1, for display.
+word, and none of these twice. All counting starts at 0; `display_text` counts from 1, for window and terminal.
 """
 
 import itertools
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar, get_args
 
+from augenmerk.core.counting import Counted, Index, display_text
 from augenmerk.core.errors import ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, SentenceChanges
 from augenmerk.core.text.phrases import phrase
@@ -91,7 +92,7 @@ Output = Greedy | Beam | GivenTarget
 
 
 @dataclass(frozen=True)
-class SourceWordRemoved:
+class SourceWordRemoved(Counted):
     """A source word is left out; the ids of all other words stay unchanged.
 
     Attributes:
@@ -103,12 +104,13 @@ class SourceWordRemoved:
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", _as_index(self.place, "place of a source word"))
 
-    def __str__(self) -> str:
-        return phrase("change_removed", place=self.place + 1)
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return phrase("change_removed", place=self.place + first)
 
 
 @dataclass(frozen=True)
-class SourceWordReplaced:
+class SourceWordReplaced(Counted):
     """Another word, or several, in place of a source word; the ids of all others stay unchanged.
 
     Attributes:
@@ -124,15 +126,17 @@ class SourceWordReplaced:
         object.__setattr__(self, "text", " ".join(_as_text(self.text, "replacement of a source word").split()))
         if not self.text:
             raise ExperimentError(
-                f"The replacement of source word {self.place + 1} is empty. Enter a word, or remove the source word."
+                "The replacement of source word {place} is empty. Enter a word, or remove the source word.",
+                place=Index(self.place),
             )
 
-    def __str__(self) -> str:
-        return phrase("change_replaced", place=self.place + 1, text=self.text)
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return phrase("change_replaced", place=self.place + first, text=self.text)
 
 
 @dataclass(frozen=True)
-class HeadScaled:
+class HeadScaled(Counted):
     """The output of a head is multiplied by a factor; 0 switches it off (Michel et al. 2019, equation 2).
 
     Attributes:
@@ -147,8 +151,9 @@ class HeadScaled:
         object.__setattr__(self, "head", _as_head(self.head))
         object.__setattr__(self, "factor", _as_factor(self.factor, self.head))
 
-    def __str__(self) -> str:
-        return _scaled_text(self.head.short_name, self.factor)
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return _scaled_text(self.head.short_name.text_from(first), self.factor)
 
     @property
     def part(self) -> Head:
@@ -157,7 +162,7 @@ class HeadScaled:
 
 
 @dataclass(frozen=True)
-class FeedForwardScaled:
+class FeedForwardScaled(Counted):
     """The output of a feed-forward network is multiplied by a factor before it is added to the residual stream.
 
     Attributes:
@@ -172,8 +177,9 @@ class FeedForwardScaled:
         object.__setattr__(self, "network", _as_network(self.network))
         object.__setattr__(self, "factor", _as_factor(self.factor, self.network))
 
-    def __str__(self) -> str:
-        return _scaled_text(self.network.short_name, self.factor)
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return _scaled_text(self.network.short_name.text_from(first), self.factor)
 
     @property
     def part(self) -> Network:
@@ -182,7 +188,7 @@ class FeedForwardScaled:
 
 
 @dataclass(frozen=True)
-class AttentionRow:
+class AttentionRow(Counted):
     """One row of attention weights that a head uses instead of those of its softmax.
 
     Attributes:
@@ -205,16 +211,21 @@ class AttentionRow:
         object.__setattr__(self, "weights", shares_of(self.weights))
         if self.head.kind == "decoder" and len(self.weights) != self.row + 1:
             raise ExperimentError(
-                f"The row of step {self.row + 1} in {self.head} has {len(self.weights)} weights. It needs one for each "
-                f"of the {self.row + 1} target tokens read so far."
+                "The row of step {row} in {head} has {count} weights. It needs one for each of the {needed} target "
+                "tokens read so far.",
+                row=Index(self.row),
+                head=self.head,
+                count=len(self.weights),
+                needed=self.row + 1,
             )
 
-    def __str__(self) -> str:
-        return phrase("change_row", part=self.head.short_name, row=self.row + 1)
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return phrase("change_row", part=self.head.short_name.text_from(first), row=self.row + first)
 
 
 @dataclass(frozen=True)
-class SoftmaxTemperature:
+class SoftmaxTemperature(Counted):
     """The scores of a head are divided by a temperature before the softmax (Hinton et al. 2015, equation 1).
 
     Attributes:
@@ -230,28 +241,33 @@ class SoftmaxTemperature:
         object.__setattr__(self, "temperature", _as_float(self.temperature))
         if not MIN_TEMPERATURE <= self.temperature <= MAX_TEMPERATURE:  # not-a-number fails this too
             raise ExperimentError(
-                f"The softmax temperature of {self.head} is {self.temperature:g}. Choose a number from "
-                f"{MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}; 1 changes nothing."
+                f"The softmax temperature of {{head}} is {self.temperature:g}. Choose a number from "
+                f"{MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}; 1 changes nothing.",
+                head=self.head,
             )
 
-    def __str__(self) -> str:
-        return phrase("change_temperature", part=self.head.short_name, temperature=f"{self.temperature:g}")
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return phrase(
+            "change_temperature", part=self.head.short_name.text_from(first), temperature=f"{self.temperature:g}"
+        )
 
 
 @dataclass(frozen=True)
-class CausalMaskLifted:
+class CausalMaskLifted(Counted):
     """Every query of the decoder's self-attention sees all target tokens that are read, later ones too.
 
     This needs a given target: while the model chooses its tokens, there are no later ones. Rows of attention that are
     set stay unchanged, with weight 0 for later tokens.
     """
 
-    def __str__(self) -> str:
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
         return "causal mask lifted"
 
 
 @dataclass(frozen=True)
-class ForcedToken:
+class ForcedToken(Counted):
     """A token that is set at a decoding step, independent of the model's choice. It may end the sentence.
 
     Attributes:
@@ -268,8 +284,9 @@ class ForcedToken:
         if not self.token:
             raise ExperimentError("The forced token is empty. Name a token of the target vocabulary.")
 
-    def __str__(self) -> str:
-        return phrase("change_forced", step=self.step + 1, token=self.token.replace(WORD_MARK, "") or self.token)
+    def text_from(self, first: int) -> str:
+        """See `Counted`."""
+        return phrase("change_forced", step=self.step + first, token=self.token.replace(WORD_MARK, "") or self.token)
 
 
 Intervention = (
@@ -322,9 +339,9 @@ def scaling(part: Head | Network, factor: float = 0.0) -> Scaling:
 def in_groups(
     interventions: Iterable[Intervention], heads: Sequence[Head]
 ) -> tuple[tuple[str, tuple[Intervention, ...]], ...]:
-    """Texts for display, each with its interventions: one for all heads of a group that have the same factor.
+    """Texts for window and terminal, each with its interventions: one for heads of a group with the same factor.
 
-    The forced pieces of a word have one text, too.
+    The forced pieces of a word have one text, too. All count from 1.
 
     Args:
         interventions: any; each is in one of the groups.
@@ -338,7 +355,7 @@ def in_groups(
         rest = tuple(each for each in members if each in left)
         is_complete = len(members) == sum(head in group for head in heads) > 1
         if rest and is_complete and len({each.factor for each in members}) == 1:
-            found[site_of(rest[0])] = (_scaled_text(str(group), members[0].factor), rest)
+            found[site_of(rest[0])] = (_scaled_text(display_text(group), members[0].factor), rest)
             left = [each for each in left if each not in rest]
     found |= {site_of(word[0]): (_text_of(word), word) for word in _forced_words(left)}
     return tuple(found[site] for site in sorted(found))
@@ -367,7 +384,7 @@ def _forced_words(interventions: Iterable[Intervention]) -> list[tuple[Intervent
 def _text_of(word: tuple[Intervention, ...]) -> str:
     pieces = [each for each in word if isinstance(each, ForcedToken)]
     if len(pieces) < 2:
-        return str(word[0])
+        return display_text(word[0])
     text = "".join(each.token for each in pieces).replace(WORD_MARK, "")
     return phrase("change_forced_word", first=pieces[0].step + 1, last=pieces[-1].step + 1, token=text)
 
@@ -388,7 +405,9 @@ def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyInt
     for first, second in itertools.pairwise(ordered):
         if site_of(first) == site_of(second):
             raise ExperimentError(
-                f"Two interventions change the same thing: “{first}” and “{second}”. Remove one of them."
+                "Two interventions change the same thing: “{one}” and “{other}”. Remove one of them.",
+                one=first,
+                other=second,
             )
     return ordered
 
@@ -425,8 +444,9 @@ class Experiment:
         object.__setattr__(self, "interventions", in_canonical_order(self.interventions))
         if isinstance(self.output, GivenTarget) and self.forced:
             raise ExperimentError(
-                f"A token is forced (“{self.forced[0]}”) while the whole translation is given. Remove the forced "
-                "token, or let the model translate."
+                "A token is forced (“{forced}”) while the whole translation is given. Remove the forced token, or let "
+                "the model translate.",
+                forced=self.forced[0],
             )
         if self.lifts_mask and not isinstance(self.output, GivenTarget):
             raise ExperimentError(
@@ -559,10 +579,11 @@ def _as_float(number: float) -> float:
 def _as_factor(factor: float, part: Head | Network) -> float:
     factor = _as_float(factor)
     if not abs(factor) <= MAX_FACTOR:  # not-a-number fails this too
-        name, what = (f"{part}", "head") if isinstance(part, Head) else (f"the {part}", "network")
+        name, what = ("{part}", "head") if isinstance(part, Head) else ("the {part}", "network")
         raise ExperimentError(
             f"The factor of {name} is {factor:g}. Choose a number from {-MAX_FACTOR:g} to {MAX_FACTOR:g}; 0 switches "
-            f"the {what} off."
+            f"the {what} off.",
+            part=part,
         )
     return factor
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.counting import CountedText, joined
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
 from augenmerk.core.text.phrases import phrase
@@ -245,12 +246,12 @@ class Translation:
         return isinstance(self.experiment.output, GivenTarget)
 
     @property
-    def notes_on_unreached(self) -> tuple[str, ...]:
+    def notes_on_unreached(self) -> tuple[CountedText, ...]:
         """Notes for the reader on `unreached`. Rows of the encoder are source tokens, all others are steps."""
         of_source = [each for each in self.unreached if isinstance(each, AttentionRow) and each.head.kind == "encoder"]
         of_translation = [each for each in self.unreached if each not in of_source]
         return tuple(
-            f"Beyond the end of the {side}, so without effect: {_by_word(found)}."
+            CountedText(f"Beyond the end of the {side}, so without effect: {{changes}}.", changes=_by_word(found))
             for side, found in (("source", of_source), ("translation", of_translation))
             if found
         )
@@ -325,7 +326,7 @@ class ExperimentResult:
         return self.changed is not self.original
 
 
-def _by_word(found: Sequence[Intervention]) -> str:
+def _by_word(found: Sequence[Intervention]) -> CountedText:
     """The interventions as text. The forced pieces of a word are one, at its first step."""
     words: list[Intervention] = []
     next_step = 0
@@ -338,4 +339,4 @@ def _by_word(found: Sequence[Intervention]) -> str:
                 words[-1] = ForcedToken(last.step, last.token + each.token)
                 continue
         words.append(each)
-    return "; ".join(map(str, words))
+    return joined(words, "; ")

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from augenmerk.core.config import RunConfig
+from augenmerk.core.counting import Index
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.text.codec import CONTINUATION, EncodedWord, TextCodec
 from augenmerk.core.text.languages import a_sentence_in, language_name, likely_language
-from augenmerk.core.text.phrases import AS_UNKNOWN, phrase
+from augenmerk.core.text.phrases import AS_UNKNOWN, PHRASES, phrase
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.tokenizers import check_length
 from augenmerk.core.text.vocabulary import UNKNOWN
@@ -211,13 +212,12 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
     for edit in edits:
         if edit.place not in source.places:
             raise ExperimentError(
-                phrase(
-                    "no_word",
-                    place=edit.place + 1,
-                    edit=edit,
-                    text=repr(_shorten(source.text)),
-                    count=len(source.words),
-                )
+                PHRASES["no_word"],
+                place=Index(edit.place),
+                edit=edit,
+                text=repr(_shorten(source.text)),
+                count=len(source.words),
+                first=Index(0),
             )
     placed: list[tuple[int, EncodedWord]] = []
     for place, word in zip(source.places, source.encoded, strict=True):
@@ -245,7 +245,7 @@ def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[EncodedWor
     found = codec.encode_text(codec.one_line(edit.text), begins_sentence=edit.place == 0)
     readable = [word for word in (without_marks(each, codec) for each in found) if word.ids]
     if not readable:
-        raise ExperimentError(phrase("no_replacement", text=repr(_shorten(edit.text)), place=edit.place + 1))
+        raise ExperimentError(PHRASES["no_replacement"], text=repr(_shorten(edit.text)), place=Index(edit.place))
     return readable
 
 

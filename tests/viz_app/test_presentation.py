@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import Scene, write_lesson_file
@@ -57,7 +58,7 @@ def test_the_map_fills_the_screen_without_controls(make_window: MakeWindow, qtbo
     assert shown.source.text() == "Ein Mann ."
     assert shown.target.text() == "Ein mann."
     title, meaning = shown.caption.text().split("\n")
-    assert title.startswith(window.state.selection.head.title)
+    assert title.startswith(display_text(window.state.selection.head.title))
     assert meaning == map_text.meaning_of_query(window.state)
     window.state.settings.picture = "lines"
     assert shown.caption.text().split("\n")[1].startswith("The lines of each token: ")
@@ -461,7 +462,7 @@ def test_keys_walk_switch_and_compare(make_window: MakeWindow, qtbot: QtBot) -> 
     head = state.selection.head
     qtbot.keyClick(shown, Qt.Key.Key_Left if head.head else Qt.Key.Key_Right)
     assert state.selection.head != head
-    assert shown.caption.text().startswith(state.selection.head.title)
+    assert shown.caption.text().startswith(display_text(state.selection.head.title))
     assert shown.hint.isHidden()
     qtbot.keyClick(shown, Qt.Key.Key_D)
     assert state.maps.shown == "changed"
@@ -516,7 +517,7 @@ def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(make_windo
     state.intents.choose_head(Head("cross", 0, num_heads - 1))
     qtbot.keyClick(shown, Qt.Key.Key_PageDown)
     assert state.selection.head == Head("cross", 1, 0), "after the last head of a layer comes the next layer"
-    assert shown.caption.text().startswith(state.selection.head.title)
+    assert shown.caption.text().startswith(display_text(state.selection.head.title))
     qtbot.keyClick(shown, Qt.Key.Key_PageUp)
     assert state.selection.head == Head("cross", 0, num_heads - 1)
     state.intents.choose_head(Head("cross", num_layers - 1, num_heads - 1))
@@ -608,11 +609,11 @@ def test_a_pointer_at_a_head_marks_its_name(make_window: MakeWindow, qtbot: QtBo
     caption, head = window.presentation.caption, window.state.selection.head
     assert current_theme().palette.pointer not in caption.text()
     window.state.selection.pointer = Pointer("head", style)
-    assert f'{current_theme().palette.panel};">{head.title}' in caption.text()
+    assert f'{current_theme().palette.panel};">{display_text(head.title)}' in caption.text()
     assert current_theme().palette.pointer in caption.text()
     assert "<br>Each row" in caption.text()
     window.state.selection.pointer = None
-    assert caption.text().startswith(head.title)
+    assert caption.text().startswith(display_text(head.title))
     window.presentation.end()
 
 

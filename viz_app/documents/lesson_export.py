@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.translation.experiment_file import Lesson, Scene
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
@@ -76,7 +77,7 @@ class LessonResultsJob(Job):
                 found.append(self._computed(scene, translator, run, should_stop))
             except AugenmerkError as error:
                 raise ExperimentFileError(
-                    f"Scene {number}, “{scene.title}”, cannot be computed. {error} Nothing was written."
+                    f"Scene {number}, “{scene.title}”, cannot be computed. {display_text(error)} Nothing was written."
                 ) from error
         return tuple(found)
 

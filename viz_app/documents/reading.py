@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from augenmerk.core.config import ModelConfig
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.resources import resource_path
@@ -117,7 +118,7 @@ def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
     for head in sorted(wanted, key=lambda each: each.short_name):
         num_layers = config.num_encoder_layers if head.kind == "encoder" else config.num_decoder_layers
         if head.layer >= num_layers or head.head >= config.num_heads:
-            missing.append(head.short_name)
+            missing.append(display_text(head.short_name))
     if not missing:
         return ""
     return (

@@ -32,6 +32,7 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
+from augenmerk.core.counting import display_text, joined
 from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.quantities import percent
@@ -261,7 +262,7 @@ def _view(maps: FloatArray, found: Measured, kind: MapKind, options: argparse.Na
 def _experiment(translation: Translation) -> dict[str, str]:
     """A description of the changes; empty without any."""
     interventions = translation.experiment.interventions
-    return {"experiment": "; ".join(map(str, interventions))} if interventions else {}
+    return {"experiment": display_text(joined(interventions, "; "))} if interventions else {}
 
 
 def _selection(options: argparse.Namespace) -> Selection:

@@ -22,6 +22,7 @@ import numpy as np
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.measures import MEASURES, Measure
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelledMap, LabelMode, Selection
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.plain_text import one_line
@@ -151,7 +152,7 @@ def _without_scripts(content: PageContent) -> str:
     pinned = Place(*content.pinned) if content.pinned is not None else None
     pointed = content.pointed if content.pointed is not None and content.pointed.row is not None else None
     is_share = MEASURES[content.measure].rows_sum_to_one and not is_signed
-    title = " · ".join(filter(None, (shown.title, scaling_text(marks.factor))))
+    title = " · ".join(filter(None, (display_text(shown.title), scaling_text(marks.factor))))
     marks = replace(marks, changed=frozenset(bands_at(*new)), pinned=pinned, pointed=pointed)
     colors = meaning_of_colors(content.measure, is_signed=is_signed)
     caption = f". {' '.join(filter(None, (content.row_meaning(shown.kind, mode), colors, marks_note(marks))))}"
@@ -163,7 +164,7 @@ def _without_scripts(content: PageContent) -> str:
         is_signed,
         view.labelled.queries.meaning,
         view.labelled.keys.meaning,
-        shown.title,
+        display_text(shown.title),
         marks=marks,
     )
     changes = "; ".join(changes_in_words(translation.experiment, translation))
@@ -185,7 +186,7 @@ def _data(content: PageContent) -> dict[str, Any]:
     blocks: list[str] = []
     kinds = [_kind(content, kind, blocks) for kind in MAP_KINDS if kind in content.maps]
     facts = {
-        **content.facts,
+        **{name: display_text(fact) for name, fact in content.facts.items()},
         "sentence": content.translation.source_text,
         "given translation" if content.translation.is_given else "translation": content.translation.text,
         "measure": MEASURES[content.measure].name,

@@ -1,6 +1,7 @@
 """The maps of the window, and the facts about them, for pages and captions. No Qt."""
 
 from augenmerk.core.analysis.measures import Measure
+from augenmerk.core.counting import joined
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.export.html_page import PageContent
 from augenmerk.viz_app.export.scene_notes import notes_on, translation_line
@@ -9,7 +10,7 @@ from augenmerk.viz_app.state.map_text import SHOWN_NAMES
 
 
 def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
-    """The facts about all displayed maps: model, sentence, translation, changes."""
+    """The facts about all displayed maps: model, sentence, translation, changes; see `CountedText`."""
     translation, result = state.maps.translation, state.result
     if translation is None or result is None:
         return {"model": model}
@@ -19,7 +20,7 @@ def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
         "given translation" if translation.is_given else "translation": translation.text,
     }
     if result.is_changed:
-        facts["experiment"] = "; ".join(map(str, result.experiment.interventions))
+        facts["experiment"] = joined(result.experiment.interventions, "; ")
         facts["maps"] = SHOWN_NAMES[state.maps.shown]
         problem = state.maps.difference_problem(state.selection.head.kind)
         if state.maps.shown == "difference" and problem:

@@ -30,6 +30,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.counting import Counted, display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.quantities import percent
@@ -129,7 +130,7 @@ class Snapshot:
         drawing: values, labels, marks.
         view: the map that is drawn.
         facts: model, sentence, translation, experiment, kind, layer, head, measure, label mode and the like, as far as
-            they apply.
+            they apply. They count from 0: see `CountedText`.
         file_name: a name for files made of it, without an ending.
     """
 
@@ -147,7 +148,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     title = drawing.title
     facts = {
         **facts_of(state, model),
-        "map": title,
+        "map": map_text.counted_title(state),
         "measure": MEASURES[state.maps.shown_measure(head.kind)].name,
         "rows": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
     }
@@ -169,7 +170,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
 
 def in_one_line(facts: Mapping[str, str]) -> str:
     """Facts as a caption."""
-    return " · ".join(f"{name}: {value}" for name, value in facts.items())
+    return " · ".join(f"{name}: {display_text(value)}" for name, value in facts.items())
 
 
 def as_table(view: MapView, delimiter: str = ",") -> str:
@@ -215,7 +216,7 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
 
 
 def save_rows(table: NumberTable, facts: Mapping[str, str], target: Path) -> None:
-    """Writes a table as CSV, or with its facts and these as JSON, by the name's ending.
+    """Writes a table as CSV, which counts from 1, or with its facts and these as JSON, by the name's ending.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -231,9 +232,10 @@ def save_rows(table: NumberTable, facts: Mapping[str, str], target: Path) -> Non
             return
         with temporary.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(table.headings)
+            writer.writerow(map(display_text, table.headings))
             for row in table.rows:
-                writer.writerow([one_line(value) if isinstance(value, str) else value for value in row])
+                texts = (display_text(value) if isinstance(value, Counted) else value for value in row)
+                writer.writerow([one_line(value) if isinstance(value, str) else value for value in texts])
 
 
 def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:

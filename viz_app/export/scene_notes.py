@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import Beam
@@ -73,7 +74,7 @@ def notes_on(state: ExperimentState, shown: str = "") -> tuple[str, ...]:
     notes = (
         f"{name}: {other.text}" if other.text != translation.text else "",
         dropped_notice(result.dropped, is_of_former=False),
-        *translation.notes_on_unreached,
+        *map(display_text, translation.notes_on_unreached),
         f"In the app, this scene shows: {shown}. {marked}Here is the map of the same sentence." if shown else "",
         "The map is that of the original translation, without the changes." if state.maps.shown == "original" else "",
         "In the app, lines show these values." if settings.picture == "lines" else "",

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head, HeadGroup
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, color_table, mark_shapes
@@ -599,7 +600,7 @@ class HeadGrid(Canvas):
             if head in self.state.experiment_of_marks.heads_off
             else "Right-click: switch off"
         )
-        return f"{head.title}\n{what}\n{switch} · Ctrl-click: show several together"
+        return f"{display_text(head.title)}\n{what}\n{switch} · Ctrl-click: show several together"
 
     def _hover(self, head: Head | None) -> None:
         if head != self._hovered:

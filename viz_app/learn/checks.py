@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from psygnal import Signal
 
 from augenmerk.core.config import preset
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.size import Module, SizeRow, preset_vocabulary_sizes, size_rows, total
 from augenmerk.core.quantities import number, percent_in_words
@@ -301,7 +302,7 @@ def _judge_without_chosen(state: ExperimentState, question: Question, answer: tu
     if before.predicted_ids == after.predicted_ids:
         change = after.log_probability - before.log_probability
         return Verdict("same", f"{_compared(change)} {WITHOUT_HEAD[_direction(change, SAME_LOG_RATIO)]}")
-    because = f"Without {question.head.short_name}, the translation becomes “{after.text}”"
+    because = f"Without {display_text(question.head.short_name)}, the translation becomes “{after.text}”"
     return Verdict("other", f"{because} No other head makes up for it.")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.viz_app.documents.lesson import ComputedAnswer
 from augenmerk.viz_app.learn.chapter import Predict, read_chapters
@@ -67,7 +68,7 @@ def answer_now(state: ExperimentState, name: str, run: Callable[[Job], Any]) -> 
     try:
         return judge(run(job))
     except AugenmerkError as error:
-        return ComputedAnswer(str(error))
+        return ComputedAnswer(display_text(error))
 
 
 def _prepared(state: ExperimentState, name: str) -> ComputedAnswer | tuple[Job, Callable[[Any], ComputedAnswer]]:

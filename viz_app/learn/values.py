@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from augenmerk.core.config import ModelConfig
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import networks_of
 from augenmerk.core.quantities import percent, percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
@@ -131,7 +132,7 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "unsure-token": lambda state, shown: _candidate(state.original or shown, 0),
     "second-token": lambda state, shown: _candidate(state.original or shown, 1),
     "num-target-tokens": lambda state, shown: str(len(shown.predicted_tokens)),
-    "head": lambda state, shown: state.selection.head.title,
+    "head": lambda state, shown: display_text(state.selection.head.title),
     "num-heads": lambda state, shown: str(sum(layers * heads for layers, heads in map(state.maps.shape, MAP_KINDS))),
     "heads-per-layer": lambda state, shown: str(_config(state).num_heads),
     "head-width": lambda state, shown: str(_config(state).width // _config(state).num_heads),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.text.phrases import counted_phrase, phrase
 from augenmerk.core.translation.experiment import (
@@ -356,7 +357,10 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
 
 def moved_notice(moved: Sequence[tuple[AttentionRow, AttentionRow]], dropped: Sequence[AttentionRow]) -> str:
     """A notice of rows of attention that moved with their tokens, and of those without a token."""
-    names = [phrase("moved_row", part=row.head.short_name, row=row.row + 1, now=at.row + 1) for row, at in moved]
+    names = [
+        phrase("moved_row", part=display_text(row.head.short_name), row=row.row + 1, now=at.row + 1)
+        for row, at in moved
+    ]
     notices = (
         counted_phrase("moved_tokens", len(moved), changes=", ".join(names)),
         counted_phrase("dropped_tokens", len(dropped), changes=named(dropped)),
@@ -400,5 +404,5 @@ MAX_NAMED = 8
 
 def named(changes: Sequence[Intervention | str], max_named: int = MAX_NAMED) -> str:
     """The first changes, and the number of the others: "cross 2·5 off, step 3: dog and 2 more"."""
-    names, num_more = ", ".join(map(str, changes[:max_named])), len(changes) - max_named
+    names, num_more = ", ".join(map(display_text, changes[:max_named])), len(changes) - max_named
     return phrase("more", words=names, count=num_more) if num_more > 0 else names

@@ -10,6 +10,7 @@ import numpy as np
 from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
 from augenmerk.core.analysis.measures import MEASURES, Measure, MeasuredMaps
 from augenmerk.core.analysis.selection import LabelledMap, Selection, combine, is_hidden
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, FloatArray, MapKind, Translation, read_only
@@ -217,7 +218,7 @@ class MapSource:
             except NothingInCommonError as error:
                 return error.reason
             except AnalysisError as error:
-                return str(error)
+                return display_text(error)
 
         return self.cache.kept(("difference", kind, selection, self.shown_measure(kind)), make)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES, Measure
 from augenmerk.core.analysis.selection import Combination, LabelMode
+from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.model.heads import KIND_TITLES, Network, Side
 from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.text.vocabulary import MARKS
@@ -32,14 +33,19 @@ OFF_NOTE = "Switched off: its weights are still computed, but its output is drop
 
 def title(state: ExperimentState) -> str:
     """The title of the large map."""
+    return display_text(counted_title(state))
+
+
+def counted_title(state: ExperimentState) -> CountedText:
+    """The same for files: it counts from 0, see `CountedText`."""
     head, settings = state.selection.head, state.settings
     num_heads = len(state.maps.heads())
     if state.result is None or settings.scope == "head" or num_heads == 1:
         return head.title
     how, kind = COMBINATION_NAMES[settings.combination], KIND_TITLES[head.kind]
     if settings.scope == "layer":
-        return f"{kind} · layer {head.layer + 1} · {how} of {num_heads} heads"
-    return f"{kind} · {how} of {num_heads} heads" + (" in all layers" if settings.scope == "all" else "")
+        return CountedText(f"{kind} · layer {{layer}} · {how} of {num_heads} heads", layer=Index(head.layer))
+    return CountedText(f"{kind} · {how} of {num_heads} heads" + (" in all layers" if settings.scope == "all" else ""))
 
 
 def titles(state: ExperimentState) -> list[str]:
@@ -310,7 +316,7 @@ def _of_experiment(state: ExperimentState) -> list[Part]:
     """The changes, and the translation whose maps are shown; empty without changes."""
     if state.result is None or not state.result.is_changed:
         return []
-    changes = ", ".join(map(str, state.result.experiment.interventions))
+    changes = ", ".join(map(display_text, state.result.experiment.interventions))
     shown = difference_note(state) or SHOWN_NOTES[state.maps.shown]
     return [Part("Changed:", f"{changes}. {shown}")]
 

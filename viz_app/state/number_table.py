@@ -1,4 +1,4 @@
-"""A table of numbers for files: what an analysis tab shows. No Qt."""
+"""A table of numbers for files: what an analysis tab shows. Its numbers and texts may be `Counted`. No Qt."""
 
 from dataclasses import dataclass
 

@@ -10,6 +10,7 @@ from psygnal import SignalGroupDescriptor
 
 from augenmerk.core.analysis.parts import Baseline, CellParts, PartsTable, RowParts, group_components
 from augenmerk.core.analysis.trace import QueryKeyDetail, Trace, query_key_detail
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation
@@ -163,7 +164,7 @@ class ComponentsView:
     def tip(self, row: int, column: int) -> str:
         """One cell of the table in words."""
         value = number(float(self.table.values[row, column]), signed=True)
-        query, key = self.table.rows[row].title, self.table.columns[column].title
+        query, key = map(display_text, (self.table.rows[row].title, self.table.columns[column].title))
         hint = CLOSE_GROUPS if any(self.opened) else OPEN_GROUPS
         return f"Query: {query}\nKey: {key}\n{value} of {number(self.cell.total, signed=True)}\n{hint}"
 

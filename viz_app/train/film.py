@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.analysis.roles import ROLES
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.training.events import SampleTranslated
 from augenmerk.core.training.film import FilmFrame
@@ -499,7 +500,7 @@ class FilmGrid(HeadGrid):
     def _tip(self, head: Head) -> str:
         role = self.state.roles.of(head)
         what = f"{role}: {ROLES[role]}, at this step" if role != "mixed" else "no clear role at this step"
-        return f"{head.title}\n{what}"
+        return f"{display_text(head.title)}\n{what}"
 
 
 class SamplesPanel(QFrame):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QSettings, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QLabel, QMenu, QMessageBox, QStackedWidget, QWidget
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.training.duration import Speed, fastest, measure_speed
 from augenmerk.core.training.events import TrainingRequest
@@ -272,7 +273,7 @@ def _problem_of(choices: RunChoices) -> str:
     try:
         choices.run_config()
     except AugenmerkError as error:
-        return str(error)
+        return display_text(error)
     return ""
 
 
@@ -309,7 +310,7 @@ class RunActions(QObject):
         try:
             run, source = choices.run_config(), choices.source()
         except AugenmerkError as error:
-            self._panel.show_message(str(error))
+            self._panel.show_message(display_text(error))
             return
         folder = new_run_folder(choices.parent_folder, choices.preset)
         self.begin(TrainingRequest(run, source, folder, choices.device, probe=choices.probe.strip() or None))
@@ -335,7 +336,7 @@ class RunActions(QObject):
         try:
             number = whole_number("epochs", self._panel.epochs_edit.text(), at_least=done + 1)
         except AugenmerkError as error:
-            self._panel.show_message(str(error))
+            self._panel.show_message(display_text(error))
             return
         self._panel.show_message("")
         self._controller.extend(self._panel.device, number)
@@ -346,7 +347,7 @@ class RunActions(QObject):
             self._panel.leave_form()
             self._controller.open_run(folder, self._source_of_form())
         except AugenmerkError as error:
-            self._panel.show_message(str(error))
+            self._panel.show_message(display_text(error))
 
     def _source_of_form(self) -> str | Path:
         """The data chosen in the form, for a run whose own data source is unknown."""
@@ -394,7 +395,7 @@ class RunActions(QObject):
         try:
             self._controller.discard()
         except AugenmerkError as error:
-            self._panel.show_message(str(error))
+            self._panel.show_message(display_text(error))
 
 
 class Intro(QFrame):

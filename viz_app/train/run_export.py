@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.storage import atomic_path
@@ -99,7 +100,9 @@ class RunExport:
         sentence = frames[-1].translation.source_text
         caption = f"run: {self.name} · rows: {labels} · attention weights{left_out}" if has_caption else ""
         if heads == "head":
-            return Film(head.title, sentence, caption, tuple(_shot(frame, (head,), view) for frame in frames))
+            return Film(
+                display_text(head.title), sentence, caption, tuple(_shot(frame, (head,), view) for frame in frames)
+            )
         num_layers, num_heads = frames[-1].translation.maps.of_kind(head.kind).shape[:2]
         layers = [head.layer] if heads == "layer" else range(num_layers)
         shown = [Head(head.kind, layer, number) for layer in layers for number in range(num_heads)]
@@ -110,7 +113,7 @@ class RunExport:
             sentence,
             caption,
             tuple(_shot(frame, shown, view) for frame in frames),
-            tuple(f"head {each.head + 1}" if is_layer else each.short_name for each in shown),
+            tuple(f"head {each.head + 1}" if is_layer else display_text(each.short_name) for each in shown),
             min(num_heads, NUM_ACROSS_OF_LAYER) if is_layer else num_heads,
         )
 

@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QMenu, QPushButton, QSlider, QWidget
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE, AttentionRow
@@ -92,13 +93,16 @@ class PartsMenu(QMenu):
     ) -> None:
         super().__init__(parent)
         for group in groups:
-            add_switch(self, state, group.title, *(head for head in state.maps.all_heads if head in group))
+            add_switch(
+                self, state, display_text(group.in_words), *(head for head in state.maps.all_heads if head in group)
+            )
         for group in groups:
             if group.layer is not None:
                 network = Network(group.side, group.layer)
                 self.addSeparator()
-                add_switch(self, state, f"the {network}", network)
-                self.addAction(f"Scale the {network}…").triggered.connect(
+                name = f"the {display_text(network)}"
+                add_switch(self, state, name, network)
+                self.addAction(f"Scale {name}…").triggered.connect(
                     lambda _=False, network=network: PartEditor(state, network, self.parentWidget()).open_at(place)
                 )
 
@@ -158,7 +162,7 @@ class RowEditor(Popup):
             float(each) for each in translation.maps.of_kind(head.kind)[head.layer, head.head, query, : len(self._keys)]
         ]
         row = query_name(translation, head, query)
-        title = label("heading", f"{head.short_name}: the row of “{row}”", wraps=True)
+        title = label("heading", f"{display_text(head.short_name)}: the row of “{row}”", wraps=True)
         self.bars = BarList("Weights of this row", TIP)
         self.bars.label_clicked.connect(self.give_all)
         self.bars.bar_clicked.connect(self.give)
@@ -193,7 +197,7 @@ class RowEditor(Popup):
         try:
             self._state.submit(intervene(AttentionRow(self.head, self.query, tuple(self.weights))))
         except ExperimentError as error:
-            self.problem.setText(str(error))
+            self.problem.setText(display_text(error))
             self.problem.show()
             self.adjustSize()
         else:
@@ -263,7 +267,7 @@ class PartEditor(Popup):
         self.factor = NumberSlider("Output times", factors.get(part, 1.0), (-MAX_FACTOR, MAX_FACTOR), FACTORS)
         self.factor.chosen.connect(lambda factor: state.submit(scale(part, factor)))
         self.temperature: NumberSlider | None = None
-        title, tip = label("heading", part.title, wraps=True), label("small", wraps=True)
+        title, tip = label("heading", display_text(part.title), wraps=True), label("small", wraps=True)
         tip.setText(f"0 switches the {what} off; 1 is the model's own.")
         widgets: list[QWidget] = [title, tip, self.factor]
         if isinstance(part, Head):

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, QTimer, Si
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.text.phrases import phrase
@@ -452,9 +453,10 @@ class InterventionChips(QWidget):
     def suggest(self, part: Head | Network, word: str) -> None:
         """Offers to switch off another part, after a change that left all words the same."""
         self._suggested = part
-        self.suggestion.setText(f"Try {part.short_name} off")
+        self.suggestion.setText(f"Try {display_text(part.short_name)} off")
         self.suggestion.setToolTip(
-            f"No word changed. Of all heads and networks, the {part} adds most to “{word}” directly: switch it off too"
+            f"No word changed. Of all heads and networks, the {display_text(part)} adds most to “{word}” directly: "
+            "switch it off too"
         )
         self.suggestion.setVisible(self.width_in_one_line() <= self.width())  # more rows would move the heads
 

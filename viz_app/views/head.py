@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.parts import OTHERS, ComponentGroup, RowParts
 from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MapKind
@@ -727,7 +728,7 @@ class QueryKeyCard(QFrame):
             self.title.setText("Explain this weight")
             self.text.setText(view)
         else:
-            name = f"Query times key: {view.tokens} · {self._state.selection.head.short_name}"
+            name = f"Query times key: {view.tokens} · {display_text(self._state.selection.head.short_name)}"
             self.title.setText(view.tokens if is_by_component else name)
             self.text.setText(view.sentence)
         if self._components is not None:
@@ -739,7 +740,9 @@ class QueryKeyCard(QFrame):
         self.rebuilt.emit()
 
     def _show_components(self, view: ComponentsView) -> None:
-        rows, columns = ([group.name for group in groups] for groups in (view.table.rows, view.table.columns))
+        rows, columns = (
+            [display_text(group.name) for group in groups] for groups in (view.table.rows, view.table.columns)
+        )
         values = view.table.values.astype("float32")
         matrix = Matrix(values, tuple(rows), tuple(columns))
         named = values[: len(rows) - (rows[-1] == OTHERS), : len(columns) - (columns[-1] == OTHERS)]

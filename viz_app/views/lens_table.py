@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.number_table import NumberTable
@@ -152,7 +153,7 @@ def decided_text(lens: "LogitLens", step: int) -> str:
 
 def name_of(depth: "Depth") -> str:
     """“after layer 2 cross-attention”."""
-    return str(depth) if depth.layer is None else f"after {depth}"
+    return display_text(depth) if depth.layer is None else f"after {display_text(depth)}"
 
 
 def table_of(lens: "LogitLens") -> NumberTable:
@@ -167,5 +168,7 @@ def table_of(lens: "LogitLens") -> NumberTable:
                 float(lens.log_probabilities[row, step]),
                 float(lens.entropies[row, step]),
             )
-            rows.append((step + 1, token, str(depth), *numbers, best.token, best.log_probability))
+            rows.append(
+                (Index(step), token, CountedText("{depth}", depth=depth), *numbers, best.token, best.log_probability)
+            )
     return NumberTable("lens", {}, headings, tuple(rows))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, Q
 
 from augenmerk.core.analysis.occlusion import left_out_note
 from augenmerk.core.analysis.parts import ChangeEffect
+from augenmerk.core.counting import display_text
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.text.phrases import PHRASES
@@ -662,7 +663,7 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         if not change:  # only forced words differ, and they leave the original as probable as it was
             forms = [words] * 3
     if effect is not None and effect.increased:
-        parts = ", ".join(f"{part.short_name} +{number(growth)}" for part, growth in effect.increased)
+        parts = ", ".join(f"{display_text(part.short_name)} +{number(growth)}" for part, growth in effect.increased)
         increased = f"parts that increased for “{effect.word}”: {parts}"
         forms = [f"{forms[0]} · {increased}", f"{forms[1]} · {increased}", f"{short} · {increased} · {words}"]
     return "\n".join(forms)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu
 
 from augenmerk.core.analysis.parts import Component, Origin, WordParts, name_in_stack
+from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Alternative
@@ -116,7 +117,7 @@ class PartBars(BarList):
         if not isinstance(part, Head | Network):
             return None
         menu = QMenu(self)
-        add_switch(menu, self._state, part.short_name, part)
+        add_switch(menu, self._state, display_text(part.short_name), part)
         return menu
 
     def walk(self, by: int) -> None:
@@ -219,7 +220,7 @@ def name_of(component: Component, parts: WordParts) -> str:
     """The name of a component in a list of parts."""
     if component is Origin.TOKEN:
         return f"token “{visible(parts.translation.read_tokens[parts.step])}”"
-    return name_in_stack(component)
+    return display_text(name_in_stack(component))
 
 
 def lead_text(parts: WordParts, *, is_rival_whole: bool = False) -> str:
@@ -266,7 +267,7 @@ def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTab
         "rival": rival.token,
         "log_probability": word.log_probability,
         "rival_log_probability": rival.log_probability,
-        "step": parts.step + 1,
+        "step": Index(parts.step),
         "token": parts.chosen.token,
         "rival_token": parts.rival.token,
         "difference": parts.difference,
@@ -281,9 +282,11 @@ def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTab
         positions = nowhere
         if isinstance(component, Head) and component.kind == "cross":
             positions = parts.keys[component.layer, component.head].tolist()
-        rows.append((str(component), value, None if math.isnan(effect) else effect, *positions))
+        rows.append(
+            (CountedText("{component}", component=component), value, None if math.isnan(effect) else effect, *positions)
+        )
     rows.append(("remainder", parts.remainder, None, *nowhere))
-    names = (f"position_{place}" for place in range(1, num_positions + 1))
+    names = (CountedText("position_{place}", place=Index(place)) for place in range(num_positions))
     return NumberTable("parts", facts, ("component", "part", "change_when_off", *names), tuple(rows))
 
 
@@ -311,4 +314,4 @@ def _tip_of(component: Component, measured: float | None) -> str:
         return ORIGIN_TIPS[component] + (f". {FIXED}" if measured is not None else "")
     effect = "" if measured is None else f"\nSwitched off, it changes the lead by {number(measured, signed=True)}"
     how = "Click to choose it. " if isinstance(component, Head) else ""
-    return f"{component.title}{effect}\n{how}Right-click to switch it off or on"
+    return f"{display_text(component.title)}{effect}\n{how}Right-click to switch it off or on"

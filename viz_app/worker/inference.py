@@ -12,6 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
@@ -48,9 +49,9 @@ class Failure:
     def of(cls, error: Exception) -> "Failure":
         """The message of an `AugenmerkError`; other errors keep their traceback."""
         if isinstance(error, AugenmerkError):
-            return cls(str(error))
+            return cls(display_text(error))
         logger.error("Unexpected error in a worker thread", exc_info=error)
-        text = str(error) or type(error).__name__
+        text = display_text(error) or type(error).__name__
         return cls(f"An unexpected error occurred: {text}", "".join(traceback.format_exception(error)))
 
 

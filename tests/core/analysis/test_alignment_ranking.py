@@ -152,11 +152,11 @@ def test_ranking_tells_its_progress_and_can_be_stopped(translator: Translator, g
 def test_an_aligner_that_the_model_lacks_is_refused(translator: Translator) -> None:
     given = read_given(translator, *TEXTS[0])
     for aligner in (Aligner(2, 0, "read", "weight"), Aligner(0, 2, "read", "norm")):
-        with pytest.raises(AnalysisError, match="layers 1 to 2 and heads 1 to 2"):
+        with pytest.raises(AnalysisError, match="layers 0 to 1 and heads 0 to 1"):
             align(translator, given, aligner)
 
 
 def test_aligners_are_named_for_people() -> None:
-    assert str(Aligner(2, 7, "predicted", "weight")) == "layer 3 head 8, attention weight α, token predicted"
+    assert str(Aligner(2, 7, "predicted", "weight")) == "layer 2 head 7, attention weight α, token predicted"
     assert str(Aligner(None, None, "read", "rollout")) == "all layers mean of heads, rollout, token read"
     assert "all heads at once" in str(Aligner(0, None, "read", "norm-layer"))

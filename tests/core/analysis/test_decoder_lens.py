@@ -138,5 +138,5 @@ def test_it_stops_and_refuses_heads_that_the_model_lacks(bundled: Translator) ->
         decoder_lens(bundled, translation, should_stop=lambda: True)
     missing = HeadScaled(Head("cross", 2, 0))
     foreign = bundled.run(Experiment("ein mann steht", interventions=(missing,)))
-    with pytest.raises(AnalysisError, match="no cross layer 3 head 1"):
+    with pytest.raises(AnalysisError, match="no cross layer 2 head 0"):
         decoder_lens(make_translator("words, annotated pre-norm, source not wrapped"), foreign)

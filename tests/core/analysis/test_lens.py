@@ -65,7 +65,7 @@ def test_a_hook_on_a_layer_changes_the_depth_at_its_end() -> None:
     *_, (depth, found) = logits_by_depth(PairPass(model, SOURCE, READ))
     with torch.inference_mode():
         expected = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
-    assert str(depth) == "layer 3 feed-forward"
+    assert str(depth) == "layer 2 feed-forward"
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
@@ -115,7 +115,7 @@ def test_the_last_depth_says_what_the_translation_says(bundled: Translator, expe
 def test_whole_layers_are_the_embedding_and_every_third_depth(bundled: Translator) -> None:
     lens = logit_lens(bundled, bundled.translate("Ein Mann steht."))
     layers = lens.whole_layers
-    ends = ["embedding", "layer 1 feed-forward", "layer 2 feed-forward", "layer 3 feed-forward"]
+    ends = ["embedding", "layer 0 feed-forward", "layer 1 feed-forward", "layer 2 feed-forward"]
     assert [str(depth) for depth in layers.depths] == ends
     for name in ("log_probabilities", "ranks", "entropies"):
         np.testing.assert_array_equal(getattr(layers, name), getattr(lens, name)[::3])

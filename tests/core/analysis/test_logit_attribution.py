@@ -326,12 +326,12 @@ def test_parts_of_a_given_target_sum_up_with_and_without_the_mask(bundled: Trans
 @pytest.mark.parametrize(
     ("step", "rival", "message"),
     [
-        (99, None, "no step 100. Choose from steps 1 to"),
-        (-1, None, "no step 0"),
+        (99, None, "no step 99. Choose from steps 0 to"),
+        (-1, None, "no step -1"),
         (1, " ", "rival is empty"),
         (1, "dogs", "“dogs” is the word itself"),
         (1, "猫", "has no '猫'"),
-        (1, 300 * "xj", r"rival has \d+ tokens. From step 2 on, this model reads \d+"),
+        (1, 300 * "xj", r"rival has \d+ tokens. From step 1 on, this model reads \d+"),
         (1, "<pad>", "can never be chosen"),
         (1, "two cats", "“two cats” is more than one word"),
         (1, Alternative("猫", -1.0, "▁猫"), "has no '猫'"),

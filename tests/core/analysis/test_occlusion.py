@@ -196,7 +196,7 @@ def test_progress_is_reported(word_translator: Translator) -> None:
     [
         ({"places": [99]}, AnalysisError, "source words"),
         ({"places": []}, AnalysisError, "cannot be left out"),
-        ({"replacement": "  "}, ExperimentError, "The replacement of source word 1 is empty"),
+        ({"replacement": "  "}, ExperimentError, "The replacement of source word 0 is empty"),
         ({"replacement": "Haus " * 40}, ExperimentError, "has room"),
     ],
 )
@@ -210,7 +210,7 @@ def test_what_cannot_be_done_is_refused(
 
 def test_a_word_that_was_removed_already_is_no_longer_there(word_translator: Translator) -> None:
     old = word_translator.run(Experiment(SENTENCE, interventions=(SourceWordRemoved(2),)))
-    with pytest.raises(AnalysisError, match="Choose from 1, 2, 4, 5, 6, 7"):
+    with pytest.raises(AnalysisError, match="Choose from 0, 1, 3, 4, 5, 6"):
         occlude_source_words(word_translator, old, places=[2])
 
 
@@ -247,7 +247,7 @@ def test_where_the_last_word_would_go_it_is_refused(word_translator: Translator)
 
 def test_a_model_without_an_unknown_token_says_so(copy_translator: Translator) -> None:
     old = copy_translator.translate("1 5 3")
-    with pytest.raises(ExperimentError, match=r"Nothing in the replacement '<unk>' of source word 1 can be read"):
+    with pytest.raises(ExperimentError, match=r"Nothing in the replacement '<unk>' of source word 0 can be read"):
         occlude_source_words(copy_translator, old, replacement=UNKNOWN)
 
 

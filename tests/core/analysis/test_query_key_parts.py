@@ -107,11 +107,11 @@ def test_a_query_sees_earlier_keys_unless_the_mask_is_lifted(bundled: Translator
     )
     assert len(masked.scores) == 4
     assert len(lifted.scores) == 8
-    with pytest.raises(AnalysisError, match=r"Query 4 does not see key 5\. Choose from keys 1 to 4"):
+    with pytest.raises(AnalysisError, match=r"Query 3 does not see key 4\. Choose from keys 0 to 3"):
         masked.of_cell(4)
-    with pytest.raises(AnalysisError, match="does not see key 6"):
+    with pytest.raises(AnalysisError, match="does not see key 5"):
         masked.of_cell(0, 5)
-    with pytest.raises(AnalysisError, match=r"does not see key 2\. It sees only key 1\."):
+    with pytest.raises(AnalysisError, match=r"does not see key 1\. It sees only key 0\."):
         query_key_parts(bundled, bundled.run(Experiment(text, given)), head, 0).of_cell(1)
     for key, baseline in ((0, "bogus"), (True, "none"), (0, False), ("1", "mean"), (0, None), (1.0, "mean")):
         with pytest.raises(AnalysisError, match="is not the position of a key"):
@@ -159,7 +159,7 @@ def row_of(num_layers: int, num_heads: int) -> RowParts:
     return RowParts(Head("encoder", num_layers, 0), 0, components, components, queries, keys, scores)
 
 
-@pytest.mark.parametrize("opened", ["", "heads 2", "token"])
+@pytest.mark.parametrize("opened", ["", "heads 1", "token"])
 def test_a_table_has_eight_rows_and_columns_and_the_rest_as_others(opened: str) -> None:
     cell = row_of(6, 12).of_cell(2)
     table = cell.table(opened)
@@ -188,23 +188,23 @@ def test_an_opened_group_shows_its_heads(bundled: Translator) -> None:
     assert names == [
         "token",
         "position",
+        "heads 0",
+        "feed-forward 0",
         "heads 1",
         "feed-forward 1",
-        "heads 2",
-        "feed-forward 2",
         "biases",
     ]
-    opened = [group.name for group in cell.table(opened_key="heads 2").columns]
-    assert opened == ["encoder 2·1", "encoder 2·2", "encoder 2·3", OTHERS]
+    opened = [group.name for group in cell.table(opened_key="heads 1").columns]
+    assert opened == ["encoder 1·0", "encoder 1·1", "encoder 1·2", OTHERS]
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("head", "query", "message"),
     [
-        (Head("cross", 7, 0), 0, "There is no cross layer 8"),
-        (Head("decoder", 0, 0), 50, "no weight of query 51"),
-        (Head("cross", 0, 1), 1, "Row 2 of cross layer 1 head 2 was set by hand"),
+        (Head("cross", 7, 0), 0, "There is no cross layer 7"),
+        (Head("decoder", 0, 0), 50, "no weight of query 50"),
+        (Head("cross", 0, 1), 1, "Row 1 of cross layer 0 head 1 was set by hand"),
     ],
 )
 def test_rows_that_have_no_parts_are_refused(bundled: Translator, head: Head, query: int, message: str) -> None:

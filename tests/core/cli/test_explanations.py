@@ -39,7 +39,7 @@ def test_the_lens_has_the_numbers_of_every_sublayer(untrained_checkpoint, transl
     found = printed(capsys, untrained_checkpoint, "--lens")["lens"]
     lens = logit_lens(translator, given)
     assert found["depths"] == [str(depth) for depth in lens.depths]
-    assert found["depths"][:3] == ["embedding", "layer 1 self-attention", "layer 1 cross-attention"]
+    assert found["depths"][:3] == ["embedding", "layer 0 self-attention", "layer 0 cross-attention"]
     assert found["tokens"] == list(given.predicted_tokens)
     assert found["ranks"] == lens.ranks.tolist()
     np.testing.assert_allclose(found["log_probabilities"], lens.log_probabilities, atol=1e-6)

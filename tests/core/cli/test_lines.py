@@ -111,7 +111,7 @@ def test_an_intervention_that_does_not_fit_one_line_refuses_that_line(
     assert main(arguments) == 2
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first["source_tokens"] == ["<sos>", "ein", "mann", ".", "<eos>"]
-    assert "word 3" in second["error"]
+    assert "word 2" in second["error"], "JSON counts from 0"
     given("Ein Mann steht.\nMann\n")
     assert main([*arguments, "--head-off", "cross:9:9"]) == 2
     output = capsys.readouterr()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError, ExperimentError
 from augenmerk.core.model.heads import Head
@@ -127,7 +128,7 @@ def check_refused(translator: Translator, experiments: list[Experiment], folder:
     for experiment, answer in zip(experiments, Page(translator, folder).run(experiments), strict=True):
         with pytest.raises(AugenmerkError) as refused:
             translator.run(experiment)
-        assert answer.get("error") == str(refused.value)
+        assert answer.get("error") == display_text(refused.value)
 
 
 def test_what_a_page_cannot_compute_is_refused(tmp_path: Path) -> None:

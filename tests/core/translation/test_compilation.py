@@ -76,7 +76,7 @@ def test_what_lies_beyond_the_end_is_told(translator: Translator) -> None:
 def test_without_changes_there_are_no_interventions(translator: Translator) -> None:
     edited = Experiment(SENTENCE, interventions=(SourceWordRemoved(0), ForcedToken(0, "<eos>")))
     assert edited.changes.is_empty
-    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+    with pytest.raises(AnalysisError, match="no cross layer 8 head 0"):
         compile_general(translator.model, (HeadScaled(Head("cross", 8, 0)),), 1)
 
 
@@ -85,9 +85,9 @@ def test_what_does_not_fit_is_refused_before_anything_is_computed(translator: Tr
         translator.compile(Experiment(" "))
     with pytest.raises(TextError, match="no word of the given translation"):
         translator.compile(Experiment(SENTENCE, GivenTarget(" ")))
-    with pytest.raises(ExperimentError, match="Source word 8 cannot be changed"):
+    with pytest.raises(ExperimentError, match="Source word 7 cannot be changed"):
         translator.compile(Experiment(SENTENCE, interventions=(SourceWordRemoved(7),)))
-    with pytest.raises(AnalysisError, match="no decoder layer 1 head 5"):
+    with pytest.raises(AnalysisError, match="no decoder layer 0 head 4"):
         translator.compile(Experiment(SENTENCE, interventions=(AttentionRow(Head("decoder", 0, 4), 0, (1.0,)),)))
 
 

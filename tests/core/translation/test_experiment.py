@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError, ExperimentError
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import (
@@ -146,7 +147,7 @@ def test_forced_pieces_of_a_word_are_one_text() -> None:
 
 
 def test_without_knowing_the_heads_each_intervention_has_its_text() -> None:
-    assert [text for text, _ in in_groups([OFF, FORCED], [])] == [str(OFF), str(FORCED)]
+    assert [text for text, _ in in_groups([OFF, FORCED], [])] == [display_text(OFF), display_text(FORCED)]
 
 
 def test_equal_experiments_have_equal_hashes_and_different_ones_differ() -> None:
@@ -201,7 +202,7 @@ def test_experiments_are_frozen() -> None:
     ],
 )
 def test_people_are_shown_counts_from_1(intervention: Intervention, shown: str) -> None:
-    assert str(intervention) == shown
+    assert display_text(intervention) == shown
 
 
 PAIRS_FOR_ONE_SITE = [
@@ -261,7 +262,7 @@ def test_a_temperature_belongs_to_its_head_not_to_the_sentence() -> None:
 
 def test_a_token_cannot_be_forced_in_a_given_target() -> None:
     given = GivenTarget("A man.")
-    with pytest.raises(ExperimentError, match=r"A token is forced \(“step 5: dog”\) while the whole translation is"):
+    with pytest.raises(ExperimentError, match=r"A token is forced \(“step 4: dog”\) while the whole translation is"):
         Experiment(TEXT, given, (OFF, FORCED))
     with pytest.raises(ExperimentError, match="Remove the forced token"):
         Experiment(TEXT, given).with_interventions(FORCED)
@@ -282,14 +283,14 @@ def test_indices_that_are_none_are_refused(index: Any) -> None:
 
 @pytest.mark.parametrize("factor", [math.nan, math.inf, -math.inf, MAX_FACTOR * 1.01, -1e30, 10**400, -(10**400)])
 def test_factors_that_are_no_numbers_or_too_large_are_refused(factor: float) -> None:
-    with pytest.raises(ExperimentError, match=r"The factor of encoder layer 2 head 4 is .*0 switches the head off"):
+    with pytest.raises(ExperimentError, match=r"The factor of encoder layer 1 head 3 is .*0 switches the head off"):
         HeadScaled(OFF.head, factor)
     assert HeadScaled(OFF.head, -MAX_FACTOR).factor == -MAX_FACTOR
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\n\t"])
 def test_an_empty_replacement_is_refused(text: str) -> None:
-    with pytest.raises(ExperimentError, match="The replacement of source word 3 is empty"):
+    with pytest.raises(ExperimentError, match="The replacement of source word 2 is empty"):
         SourceWordReplaced(2, text)
 
 
@@ -327,7 +328,7 @@ def test_a_row_of_the_decoder_sees_what_was_read_so_far() -> None:
     assert AttentionRow(head, 2, (1, 1, 2)).weights == (0.25, 0.25, 0.5)
     for weights in ((1.0, 1.0), (1.0, 1.0, 1.0, 1.0)):
         with pytest.raises(
-            ExperimentError, match=rf"The row of step 3 in {head} has {len(weights)} weights\. It needs one for"
+            ExperimentError, match=rf"The row of step 2 in {head} has {len(weights)} weights\. It needs one for"
         ):
             AttentionRow(head, 2, weights)
 

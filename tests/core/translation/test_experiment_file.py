@@ -156,7 +156,7 @@ WRONG_FIELDS: list[tuple[str, Any, str]] = [
     ("experiment.interventions[0].type", ["x"], "experiment.interventions[0].type is a list of 1 item. Use one of"),
     ("experiment.interventions[0].place", -1, "experiment.interventions[0].place is -1."),
     ("experiment.interventions[0].place", 100_001, "experiment.interventions[0].place is 100001."),
-    ("experiment.interventions[1].text", "  ", "experiment.interventions[1].text: The replacement of source word 3"),
+    ("experiment.interventions[1].text", "  ", "experiment.interventions[1].text: The replacement of source word 2"),
     ("experiment.interventions[2].factor", True, "experiment.interventions[2].factor is true. Use a number from -1000"),
     ("experiment.interventions[2].factor", 1001, "experiment.interventions[2].factor is 1001."),
     ("experiment.interventions[2].factor", "0", 'experiment.interventions[2].factor is "0".'),
@@ -179,7 +179,7 @@ WRONG_FIELDS: list[tuple[str, Any, str]] = [
     (
         "experiment.interventions[3]",
         {"type": "attention_row", "head": HEAD | {"kind": "decoder"}, "row": 0, "weights": [1, 1]},
-        "experiment.interventions[3].weights: The row of step 1 in decoder layer 1 head 1 has 2 weights.",
+        "experiment.interventions[3].weights: The row of step 0 in decoder layer 0 head 0 has 2 weights.",
     ),
     ("experiment.interventions[4].token", "", "experiment.interventions[4].token: The forced token is empty."),
     ("experiment.interventions[4].token", None, "experiment.interventions[4].token is null. Use a text"),

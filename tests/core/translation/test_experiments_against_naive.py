@@ -508,20 +508,20 @@ def test_the_model_is_the_same_while_results_are_taken_one_by_one(words: Transla
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 REFUSED: list[tuple[str, Intervention, type[AugenmerkError], str]] = [
-    ("no such token", ForcedToken(2, "zebra"), ExperimentError, "'zebra' forced at step 3 is not in .* vocabulary"),
-    ("padding", ForcedToken(0, "<pad>"), ExperimentError, "'<pad>' forced at step 1 can never be chosen"),
-    ("start", ForcedToken(0, "<sos>"), ExperimentError, "'<sos>' forced at step 1 can never be chosen"),
+    ("no such token", ForcedToken(2, "zebra"), ExperimentError, "'zebra' forced at step 2 is not in .* vocabulary"),
+    ("padding", ForcedToken(0, "<pad>"), ExperimentError, "'<pad>' forced at step 0 can never be chosen"),
+    ("start", ForcedToken(0, "<sos>"), ExperimentError, "'<sos>' forced at step 0 can never be chosen"),
     (
         "too few weights",
         AttentionRow(Head("cross", 0, 0), 1, (0.5, 0.5)),
         ExperimentError,
-        "Row 2 of cross layer 1 head 1 has 2 weights. It needs one for each of the 11 source tokens",
+        "Row 1 of cross layer 0 head 0 has 2 weights. It needs one for each of the 11 source tokens",
     ),
     (
         "too many weights",
         AttentionRow(Head("encoder", 1, 3), 0, (1.0,) * 12),
         ExperimentError,
-        "Row 1 of encoder layer 2 head 4 has 12 weights. It needs one for each of the 11 source tokens",
+        "Row 0 of encoder layer 1 head 3 has 12 weights. It needs one for each of the 11 source tokens",
     ),
     (
         "too few weights of a row that does not exist",
@@ -529,10 +529,10 @@ REFUSED: list[tuple[str, Intervention, type[AugenmerkError], str]] = [
         ExperimentError,
         "12 weights",
     ),
-    ("no such word", SourceWordRemoved(9), ExperimentError, "Source word 10 .* has 9 words"),
-    ("no such word either", SourceWordReplaced(50, "see"), ExperimentError, "Source word 51 .* has 9 words"),
-    ("no such head", HeadScaled(Head("cross", 0, 4)), AnalysisError, "no cross layer 1 head 5"),
-    ("no such layer", AttentionRow(Head("decoder", 3, 0), 0, (1.0,)), AnalysisError, "no decoder layer 4 head 1"),
+    ("no such word", SourceWordRemoved(9), ExperimentError, "Source word 9 .* has 9 words"),
+    ("no such word either", SourceWordReplaced(50, "see"), ExperimentError, "Source word 50 .* has 9 words"),
+    ("no such head", HeadScaled(Head("cross", 0, 4)), AnalysisError, "no cross layer 0 head 4"),
+    ("no such layer", AttentionRow(Head("decoder", 3, 0), 0, (1.0,)), AnalysisError, "no decoder layer 3 head 0"),
     ("too long", SourceWordReplaced(0, "see " * 20), ExperimentError, "30 tokens, and the model has room for 22"),
 ]
 
@@ -566,7 +566,7 @@ def test_weights_fit_the_sentence_as_edited(words: Translator) -> None:
 def test_the_unknown_token_can_be_forced_where_it_can_be_chosen(words: Translator, subwords: Translator) -> None:
     force = Experiment(SENTENCE, interventions=(ForcedToken(0, "<unk>"),))
     assert words.run(force).predicted_ids[0] == 0
-    with pytest.raises(ExperimentError, match="'<unk>' forced at step 1 can never be chosen"):
+    with pytest.raises(ExperimentError, match="'<unk>' forced at step 0 can never be chosen"):
         subwords.run(force)
 
 
@@ -582,7 +582,7 @@ def test_removing_every_word_is_refused(name: str) -> None:
 def test_a_replacement_without_a_symbol_of_the_model_is_refused() -> None:
     translator = make_translator("copy task")
     for text in ("zebra", "<unk>"):
-        with pytest.raises(ExperimentError, match=f"Nothing in the replacement '{text}' of source word 2"):
+        with pytest.raises(ExperimentError, match=f"Nothing in the replacement '{text}' of source word 1"):
             translator.run(Experiment("3 4 5", interventions=(SourceWordReplaced(1, text),)))
 
 

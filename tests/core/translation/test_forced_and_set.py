@@ -271,17 +271,17 @@ def test_rows_of_another_number_of_weights_are_refused(word_translator: Translat
     num_source = len(word_translator.translate(SENTENCE).source_tokens)
     for kind in ("encoder", "cross"):
         row = AttentionRow(Head(kind, 0, 0), 0, (1.0,) * (num_source - 1))
-        with pytest.raises(ExperimentError, match=f"Row 1 of {kind} layer 1 head 1 has {num_source - 1} weights. It"):
+        with pytest.raises(ExperimentError, match=f"Row 0 of {kind} layer 0 head 0 has {num_source - 1} weights. It"):
             word_translator.run(Experiment(SENTENCE, interventions=(row,)))
     fits = Experiment(SENTENCE, interventions=(SourceWordRemoved(0), row))
     assert word_translator.run(fits).maps.cross[0, 0, 0].tolist() == list(row.weights)
 
 
 def test_tokens_that_cannot_be_chosen_are_refused(word_translator: Translator) -> None:
-    with pytest.raises(ExperimentError, match="'zebra' forced at step 3 is not in this model's vocabulary of"):
+    with pytest.raises(ExperimentError, match="'zebra' forced at step 2 is not in this model's vocabulary of"):
         word_translator.run(Experiment(SENTENCE, interventions=(ForcedToken(2, "zebra"),)))
     for mark in ("<pad>", "<sos>"):
-        with pytest.raises(ExperimentError, match=f"The token '{mark}' forced at step 1 can never be chosen"):
+        with pytest.raises(ExperimentError, match=f"The token '{mark}' forced at step 0 can never be chosen"):
             word_translator.run(Experiment(SENTENCE, interventions=(ForcedToken(0, mark),)))
 
 

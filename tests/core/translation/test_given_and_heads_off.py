@@ -140,11 +140,11 @@ def test_all_heads_off_still_translates(translator: Translator) -> None:
 
 def test_a_head_that_is_not_there_is_refused(translator: Translator) -> None:
     missing = Experiment(SENTENCE, interventions=(HeadScaled(Head("cross", 8, 0)),))
-    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+    with pytest.raises(AnalysisError, match="no cross layer 8 head 0"):
         translator.run(missing)
-    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+    with pytest.raises(AnalysisError, match="no cross layer 8 head 0"):
         translator.compile(missing)
-    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+    with pytest.raises(AnalysisError, match="no cross layer 8 head 0"):
         translator.score(translator.translate(SENTENCE), missing)
 
 

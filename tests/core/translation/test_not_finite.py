@@ -83,7 +83,7 @@ def broken_in(stack: str, name: str) -> Translator:
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_the_error_names_the_layer(stack: str, name: str, question: str) -> None:
     healthy, known = healthy_and_known(name)
-    with pytest.raises(NonFiniteError, match=f"first in {stack} layer 1, feed-forward network. Its weights"):
+    with pytest.raises(NonFiniteError, match=f"first in {stack} layer 0, feed-forward network. Its weights"):
         QUESTIONS[question](broken_in(stack, name), known, *pair(healthy))
 
 
@@ -127,7 +127,7 @@ def test_a_single_token_that_is_huge_is_enough() -> None:
     weights["target_embedding.tokens.weight"][vocabulary.ids["grass"]] = 3e38
     broken = Translator(replace(healthy.checkpoint, weights=weights), healthy.device)
     assert math.isfinite(broken.run(Experiment("ein mann", GivenTarget("a man"))).log_probability)
-    with pytest.raises(NonFiniteError, match="first in decoder layer 1"):
+    with pytest.raises(NonFiniteError, match="first in decoder layer 0"):
         broken.run(Experiment("ein mann", GivenTarget("a grass man")))
 
 
@@ -140,7 +140,7 @@ def test_changes_to_heads_can_overflow_too() -> None:
     fragile = Translator(replace(healthy.checkpoint, weights=weights), healthy.device)
     assert math.isfinite(fragile.run(Experiment(text)).log_probability)
     sharper = Experiment(text, interventions=(SoftmaxTemperature(Head("cross", 1, 0), 0.01),))
-    with pytest.raises(NonFiniteError, match="first in decoder layer 2, cross-attention"):
+    with pytest.raises(NonFiniteError, match="first in decoder layer 1, cross-attention"):
         fragile.run(sharper)
 
 
@@ -151,7 +151,7 @@ def test_lengths_that_overflow_where_logits_do_not_name_their_layer(measure: Mea
     values = trace.encoder.values.copy()
     values[1] *= 1e37
     huge = replace(trace, encoder=replace(trace.encoder, values=values))
-    with pytest.raises(NonFiniteError, match="first in encoder layer 2, self-attention"):
+    with pytest.raises(NonFiniteError, match="first in encoder layer 1, self-attention"):
         measure_maps(huge, measure, "encoder")
     assert np.isfinite(measure_maps(huge, measure, "cross")).all()
 

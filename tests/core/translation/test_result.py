@@ -67,7 +67,7 @@ def test_reprs_are_one_short_line() -> None:
     assert repr(maps) == "AttentionMaps(encoder [2, 3, 40, 50], decoder [2, 3, 40, 50], cross [2, 3, 40, 50])"
     changed = Experiment("x y", interventions=(HeadScaled(Head("cross", 1, 4)), ForcedToken(1, "b")))
     assert repr(made_up(changed, maps)) == (
-        "Translation('x y' → 'A b', 2 × 3 tokens, log-probability -7.000, cross 2·5 off, step 2: b)"
+        "Translation('x y' → 'A b', 2 × 3 tokens, log-probability -7.000, cross 1·4 off, step 1: b)"
     )
     plain = repr(made_up(Experiment("word " * 500), maps))
     assert len(plain) < 150

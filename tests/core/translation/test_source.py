@@ -287,14 +287,14 @@ def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> Non
     with pytest.raises(ExperimentError, match=r"too little of '1 5' is left to read\. Keep more words"):
         edited(copy_translator, "1 5", SourceWordRemoved(0))
     for text in ("x", "<unk>", "99"):
-        with pytest.raises(ExperimentError, match=f"Nothing in the replacement '{text}' of source word 2 can be read"):
+        with pytest.raises(ExperimentError, match=f"Nothing in the replacement '{text}' of source word 1 can be read"):
             edited(copy_translator, "1 5 3", SourceWordReplaced(1, text))
 
 
 @pytest.mark.parametrize("place", [7, 99])
 def test_a_word_that_is_not_there_cannot_be_edited(translator: Translator, place: int) -> None:
     for edit in (SourceWordRemoved(place), SourceWordReplaced(place, "Hund")):
-        with pytest.raises(ExperimentError, match=f"Source word {place + 1} cannot be changed .* has 7 words"):
+        with pytest.raises(ExperimentError, match=f"Source word {place} cannot be changed .* has 7 words"):
             edited(translator, SENTENCE, edit)
 
 
@@ -302,7 +302,7 @@ def test_a_word_that_did_not_fit_cannot_be_edited(translator: Translator) -> Non
     text = "Ein Mann schläft im Gras. " * 20
     last = encode(translator, text).places[-1]
     assert edited(translator, text, SourceWordRemoved(last)).places[-1] == last - 1
-    with pytest.raises(ExperimentError, match=f"Source word {last + 2} cannot be changed"):
+    with pytest.raises(ExperimentError, match=f"Source word {last + 1} cannot be changed"):
         edited(translator, text, SourceWordRemoved(last + 1))
 
 

@@ -5,6 +5,7 @@ from typing import ClassVar
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH, TABS, AnalysisPanel
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
@@ -36,7 +37,7 @@ class BarsTab(AnalysisTab):
         self.bars.show_bars(
             [
                 Bar(
-                    head.short_name,
+                    display_text(head.short_name),
                     value := float(maps[head.layer, head.head].max(axis=-1).mean()),
                     "off" if head in self.state.experiment.heads_off else f"{value:.2f}",
                     is_lit=head == chosen,

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
 from augenmerk.core.translation.experiment_file import read_lesson_file
@@ -147,7 +148,7 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
         assert shown.scene.text().startswith(f"{place + 1} of 5 · {TITLES[place]}")
         assert shown.source.text() == scene.saved.experiment.source_text
         assert state.experiment == scene.saved.experiment
-        assert shown.changes.texts == [str(each) for each in scene.saved.experiment.interventions]
+        assert shown.changes.texts == [display_text(each) for each in scene.saved.experiment.interventions]
         assert shown.changes.isVisible() == bool(shown.changes.texts)
         assert window.translate_page.head.heatmap.isVisible()
         assert shown.isAncestorOf(window.translate_page.head.heatmap)

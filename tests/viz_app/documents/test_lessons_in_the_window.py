@@ -10,6 +10,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QMenu, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import (
@@ -570,7 +571,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     first, second, third = (json.loads(each) for each in scripts[:-2])
     assert [each["facts"]["sentence"] for each in (first, second, third)] == list(SENTENCES)
     assert (second["shown"], second["pinned"]) == (["decoder", 1, 2], [2, 1])
-    assert second["facts"]["experiment"] == str(OFF)
+    assert second["facts"]["experiment"] == display_text(OFF)
     assert third["shown"] == ["cross", 0, 0]
     assert window.lessons.lesson.place == 0, "the screen stays"
     window.lessons.export.save_page(path.parent)

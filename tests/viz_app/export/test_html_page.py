@@ -13,6 +13,7 @@ import pytest
 
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.selection import Selection
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
@@ -152,8 +153,8 @@ def without_scripts(page: str) -> str:
 def test_the_name_of_a_head_says_that_it_is_off(qapp) -> None:
     head = Head("cross", 1, 2)
     changed = replace(TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),)))
-    assert f"{head.title} · off" in read_by_the_script(page_html(content(translation=changed)), SAID)
-    assert head.title in read_by_the_script(page_html(content()), SAID)
+    assert f"{display_text(head.title)} · off" in read_by_the_script(page_html(content(translation=changed)), SAID)
+    assert display_text(head.title) in read_by_the_script(page_html(content()), SAID)
 
 
 def test_without_scripts_the_page_shows_the_chosen_map_with_marks_and_changes() -> None:
@@ -162,7 +163,10 @@ def test_without_scripts_the_page_shows_the_chosen_map_with_marks_and_changes() 
     still = without_scripts(page_html(content(translation=changed, pinned=(1, 2), notes=("A note.",))))
     for text in (TRANSLATION.text, "Changed: cross 2·3 off", "A note.", "<blockquote"):
         assert html.escape(text, quote=False) in still or text in still, text
-    assert f"{head.title} · off. Each row: where the model looks at the source while it predicts that target" in still
+    assert (
+        f"{display_text(head.title)} · off. Each row: where the model looks at the source while it predicts that target"
+        in still
+    )
     assert "Colours: weight α. Marks: frame: pinned cell; line through the map: head switched off." in still
     assert still.count('aria-label="Cross-attention · layer 2 · head 3"') == 1
     assert 'stroke-width="2"' in still, "the line through the map, and the frame of the pinned cell"

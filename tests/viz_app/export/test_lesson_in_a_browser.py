@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.page.packing import pack_model
 from augenmerk.core.resources import bundled_model_path
@@ -137,7 +138,7 @@ def test_a_scene_that_the_page_cannot_compute_shows_recorded_maps(
     assert is_shown(opened, recorded)
     beam = bundled_translator.run(Experiment(SENTENCE, Beam(4)))
     assert opened.text(f'{recorded} [data-part="target"]').endswith(f" with 4 hypotheses: {beam.text}")
-    assert opened.text(f'{recorded} [data-part="title"]') == Head("cross", 1, 4).title
+    assert opened.text(f'{recorded} [data-part="title"]') == display_text(Head("cross", 1, 4).title)
     assert opened.script(f"return document.querySelector('{recorded} canvas').width > 100")
     opened.click("#scene-next")
     assert is_shown(opened, "#laboratory")

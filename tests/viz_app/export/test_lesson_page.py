@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import FloatArray, MapKind
@@ -158,7 +159,7 @@ def test_recorded_scenes_fit_a_phone_and_name_their_heads(session: Browser, tmp_
     names = [
         each["name"]["value"] for each in nodes if each.get("role", {}).get("value") == "button" and "name" in each
     ]
-    heads = [head.title for part in parts for head in heads_in(part.content.maps)]
+    heads = [display_text(head.title) for part in parts for head in heads_in(part.content.maps)]
     assert [name for name in names if " · head " in name] == heads
 
 
@@ -178,7 +179,7 @@ def test_without_scripts_a_lesson_shows_a_map_of_each_scene_and_no_dead_controls
         session.devtools("Emulation.setScriptExecutionDisabled", value=False)
     seen = [(each["role"]["value"], each.get("name", {}).get("value", "")) for each in nodes if not each["ignored"]]
     maps = [name for role, name in seen if role in ("image", "img")]
-    assert maps == [part.content.shown.title for part in PARTS]
+    assert maps == [display_text(part.content.shown.title) for part in PARTS]
     texts = " ".join(name for role, name in seen if role == "StaticText")
     for text in ("Scripts are off here", "Why?", TRANSLATION.text, OTHER.text, "Each row: where the encoder looks"):
         assert text in texts, text

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.config import ModelConfig
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadGroup, Network, heads_of
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.text.phrases import PHRASES
@@ -199,14 +200,14 @@ def of_link(address: str) -> tuple[Experiment, list[str]]:
         ("#text=Zwei+Hunde&off=cross:2,encoder:1:1", ["encoder 1·1", "cross 2·1", "cross 2·2"]),
         ("#text=Zwei+Hunde&off=cross:*:2&off=encoder:1:1", ["encoder 1·1", "cross 1·2", "cross 2·2"]),
         ("#text=Zwei+Hunde&off=cross:*:2&off=cross", ["cross 1·1", "cross 1·2", "cross 2·1", "cross 2·2"]),
-        ("#text=Zwei+Hunde&off=decoder", [str(head.short_name) for head in HEADS if head.kind == "decoder"]),
+        ("#text=Zwei+Hunde&off=decoder", [display_text(head.short_name) for head in HEADS if head.kind == "decoder"]),
         ("#text=Zwei+Hunde&feed-forward-off=decoder:2,encoder:1", ["feed-forward encoder 1", "feed-forward decoder 2"]),
     ],
 )
 def test_links_name_groups_of_parts_as_the_commands_do(address: str, parts: list[str]) -> None:
     experiment, unread = of_link(address)
     assert (experiment.source_text, unread) == ("Zwei Hunde", [])
-    assert [str(each) for each in experiment.interventions] == [f"{part} off" for part in parts]
+    assert [display_text(each) for each in experiment.interventions] == [f"{part} off" for part in parts]
     again = evaluated("addressOf(experiment, kinds)", experiment=experiment_to_json(experiment), kinds=KINDS)
     assert of_link(again) == (experiment, [])
 
@@ -250,7 +251,7 @@ def test_a_link_holds_the_whole_experiment_in_the_fields_of_the_command(text: st
 def test_a_damaged_field_of_a_link_is_named_and_the_others_are_used(field: str) -> None:
     experiment, unread = of_link(f"#text=a&off=encoder:1:1&{field}&remove-word=1")
     assert unread == [field.removesuffix("=") if field in {"off=", "remove-word="} else field]
-    assert [str(each) for each in experiment.interventions] == ["word 1 removed", "encoder 1·1 off"]
+    assert [display_text(each) for each in experiment.interventions] == ["word 1 removed", "encoder 1·1 off"]
 
 
 def test_a_link_without_a_sentence_changes_the_first_one() -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.analysis.selection import LABEL_MODES
 from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import TextError
 from augenmerk.core.model.heads import Head, Network, heads_of
 from augenmerk.core.resources import bundled_model_path
@@ -193,7 +194,9 @@ def test_all_cross_attention_is_switched_off_and_on_by_one_button(
     check_same(browser, bundled_translator, off)
     assert browser.texts("#chips li") == ["all cross-attention off ✕"]
     named = "return [...document.querySelectorAll('.head')].map((each) => each.getAttribute('aria-label'))"
-    assert browser.script(named) == [f"{each.title}{', off' * (each in cross)}" for each in heads_of(config)]
+    assert browser.script(named) == [
+        f"{display_text(each.title)}{', off' * (each in cross)}" for each in heads_of(config)
+    ]
     browser.click("#chips button")
     check_same(browser, bundled_translator, Experiment(SENTENCE))
 
@@ -363,7 +366,7 @@ def test_numbers_rows_and_scaling_are_named_as_in_the_app(browser: Browser) -> N
     languages = ("German", "English")
     for kind in ("encoder", "decoder", "cross"):
         head = Head(kind, 1, 2)
-        browser.click(f'[aria-label="{head.title}"]')
+        browser.click(f'[aria-label="{display_text(head.title)}"]')
         for mode in LABEL_MODES:
             choose(browser, "mode", mode)
             assert browser.text("#row-meaning") == row_meaning(kind, mode, languages)
@@ -373,7 +376,7 @@ def test_numbers_rows_and_scaling_are_named_as_in_the_app(browser: Browser) -> N
         (1.0, "", "Switch off"),
     ):
         show(browser, ALIGNED, f"&scale-head=cross:2:3={factor}")
-        assert browser.text("#map-title") == Head("cross", 1, 2).title + title
+        assert browser.text("#map-title") == display_text(Head("cross", 1, 2).title) + title
         assert browser.text("#factor button") == offer
 
 
@@ -726,7 +729,7 @@ def test_the_role_of_the_head_in_view_is_named_as_measured(browser: Browser) -> 
     heads = (Head("cross", 1, 7), Head("encoder", 2, 0), Head("decoder", 0, 7), Head("cross", 1, 4))
     assert {sample.role(each) for each in heads} == {"aligner", "previous", "mixed"}
     for head in heads:
-        browser.click(f'[aria-label="{head.title}"]')
+        browser.click(f'[aria-label="{display_text(head.title)}"]')
         role = sample.role(head)
         assert browser.text("#role") == ("" if role == "mixed" else f"Usual role: {role}.")
         assert browser.text("#role-meaning") == role_over_sample(sample, head)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QImage
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
@@ -216,7 +217,7 @@ def test_numbers_come_back_as_they_were(page: MapsPage, saving: Saving, tmp_path
     np.testing.assert_allclose(np.array([row[1:] for row in rows], dtype=float), weights_of(page), rtol=1e-6)
     content = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
     np.testing.assert_allclose(content["weights"], weights_of(page), rtol=1e-6)
-    assert content["map"] == "Cross-attention · layer 2 · head 5"
+    assert content["map"] == "Cross-attention · layer 1 · head 4", "JSON counts from 0"
     assert content["sentence"] == SENTENCE
     with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
         np.testing.assert_array_equal(arrays["map"], weights_of(page))
@@ -340,7 +341,7 @@ def test_files_name_the_interventions_in_plain_words(
 ) -> None:
     snapshot = saving.snapshot
     assert snapshot is not None
-    assert snapshot.facts["experiment"] == "cross 2·5 off; step 3: now"
+    assert display_text(snapshot.facts["experiment"]) == "cross 2·5 off; step 3: now"
     assert snapshot.facts["maps"] == "changed"
     assert snapshot.facts["translation"] == changed.text
     for what in (saving.save_map, saving.save_heads, saving.save_page):

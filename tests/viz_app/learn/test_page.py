@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.checkpoint.history import read_history
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import (
@@ -1034,7 +1035,7 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     figure.plot.points = whole
     qtbot.mouseClick(figure.plot, Qt.MouseButton.LeftButton, pos=figure.plot.place_of(most).toPoint())
     assert page.state.selection.head == most.head
-    assert most.head.title in figure.says.text()
+    assert display_text(most.head.title) in figure.says.text()
     assert page.state.original is not None
     page.state.submit(toggle(most.head))
     settle(qtbot, page)

@@ -10,6 +10,7 @@ import pytest
 from augenmerk.core.analysis.parts import Baseline
 from augenmerk.core.analysis.trace import QueryKeyDetail
 from augenmerk.core.config import preset
+from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
@@ -213,8 +214,8 @@ def test_the_sentence_names_what_is_subtracted(translator: Translator) -> None:
 def test_open_groups_show_their_heads(state: ExperimentState, translator: Translator) -> None:
     state.intents.choose_head(Head("cross", 1, 0))
     state.selection.pin(Pair(1, 2))
-    view = components_of(state, translator, "mean", ("heads 1", ""))
-    names = [group.name for group in view.table.rows]
+    view = components_of(state, translator, "mean", ("heads 0", ""))
+    names = [display_text(group.name) for group in view.table.rows]
     assert names[0] == "decoder 1·1"
     assert names[-1] == "others"
     assert "Click again to close" in view.tip(0, 0)

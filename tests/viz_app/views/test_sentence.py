@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.config import preset
+from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import example_sentences
@@ -91,7 +92,9 @@ def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_sai
     state.submit(toggle(Head("cross", 0, 0)))
     state.request.begin()
     state.cancel()
-    assert panel.note.text() == f"Translating was cancelled; taken back: {HeadScaled(Head('cross', 0, 0))}."
+    assert (
+        panel.note.text() == f"Translating was cancelled; taken back: {display_text(HeadScaled(Head('cross', 0, 0)))}."
+    )
     qtbot.keyClick(panel.input, Qt.Key.Key_Escape)
     assert escapes == [True, False]
 

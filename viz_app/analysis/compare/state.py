@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
 from augenmerk.core.analysis.selection import LabelledMap
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path
@@ -255,7 +256,9 @@ class CompareState:
             (", because it does not fit", second.dropped),
         ]
         return " ".join(
-            f"Left out of the second{why}: {', '.join(map(str, dropped))}." for why, dropped in parts if dropped
+            f"Left out of the second{why}: {', '.join(map(display_text, dropped))}."
+            for why, dropped in parts
+            if dropped
         )
 
     def maps(self) -> ComparedMaps | None:
@@ -281,13 +284,13 @@ class CompareState:
         except NothingInCommonError as error:
             return ComparedMaps(first, second, None, self._nothing_in_common(error), tuple(notes))
         except AnalysisError as error:
-            return ComparedMaps(first, second, None, str(error), tuple(notes))
+            return ComparedMaps(first, second, None, display_text(error), tuple(notes))
         return ComparedMaps(first, second, change, "", (*notes, *_left_out(change)))
 
     def _nothing_in_common(self, error: NothingInCommonError) -> str:
         """The message for maps without a common token. For two checkpoints it adds advice: only translations differ."""
         if self.question == "sentence":
-            return str(error)
+            return display_text(error)
         advice = []
         if self.first.selection.head.kind != "encoder":
             if self.comparison is not None and self.comparison.forced is not None and not self.reads_first:
@@ -325,8 +328,8 @@ def _no_such_head(page: ExperimentState, second: Translation) -> str:
     head = page.selection.head
     num_layers, num_heads = second.maps.of_kind(head.kind).shape[:2]
     return (
-        f"The second checkpoint has no {head}, only {num_layers} layers × {num_heads} heads of {head.kind} attention. "
-        "Choose a head that both have."
+        f"The second checkpoint has no {display_text(head)}, only {num_layers} layers × {num_heads} heads of "
+        f"{head.kind} attention. Choose a head that both have."
     )
 
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from augenmerk.core.analysis.selection import LabelledMap
 from augenmerk.core.config import RunConfig
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, AugenmerkError
 from augenmerk.core.quantities import number
 from augenmerk.core.text.languages import language_name
@@ -73,7 +74,7 @@ class CompareJob(Job):
         try:
             forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
         except AugenmerkError as error:  # the translation is empty, or too long for the second model
-            problem = str(error)
+            problem = display_text(error)
         is_same_vocabulary = _has_vocabulary_of(translator, other)
         scored: float | None = None
         if is_same_vocabulary and len(first.read_ids) <= other.run_config.model.max_positions:

@@ -12,6 +12,7 @@ from augenmerk.core.analysis.roles import SampleProfiles, role_of
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.multi30k import cache_path
 from augenmerk.core.corpora.parallel import read_lines, read_pair
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
@@ -137,7 +138,7 @@ class HeadsState:
             for layer, head in np.ndindex(*of_kind.entropy.shape):
                 place = layer, head
                 cells = (
-                    Head(kind, layer, head).short_name,
+                    display_text(Head(kind, layer, head).short_name),
                     role_of(of_kind, layer, head),
                     f"{of_kind.entropy[place]:.2f}",
                     f"{of_kind.confidence[place]:.2f}",

@@ -11,6 +11,7 @@ import numpy as np
 from PySide6.QtGui import QResizeEvent
 
 from augenmerk.core.analysis.roles import HeadProfiler, SampleProfiles, SampleRoles, write_sample_roles
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.model.heads import SIDES, Head, Network, heads_of, networks_of
 from augenmerk.core.quantities import number
@@ -372,7 +373,7 @@ class HeadsTab(AnalysisTab):
         is_off = head in self.state.experiment.heads_off | self.state.experiment.networks_off
         what = "Switched off: click to switch it on" if is_off else "Click to switch it off"
         change = number(value, 4, signed=True)
-        return f"{head.title}\nthe loss changes by {change} nats per token without it\n{what}"
+        return f"{display_text(head.title)}\nthe loss changes by {change} nats per token without it\n{what}"
 
     def _on_sample(self, name: str) -> None:
         if name == "file":

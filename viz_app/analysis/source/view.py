@@ -12,6 +12,7 @@ from augenmerk.core.analysis.occlusion import (
     score_without_source_words,
     translate_without_source_words,
 )
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
@@ -62,7 +63,7 @@ class SourceJob(Job):
         try:
             changes = score_without_source_words(translator, translation, should_stop=should_stop)
         except (AnalysisError, ExperimentError) as error:  # too little would be left
-            return SourceFindings(contributions, SourceChanges({}), str(error))
+            return SourceFindings(contributions, SourceChanges({}), display_text(error))
         return SourceFindings(contributions, changes)
 
 

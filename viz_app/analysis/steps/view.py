@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.core.translation.result import Translation
@@ -311,7 +312,7 @@ class StepsTab(AnalysisTab):
         self.tokens.show_chips([self._chip(translation, step, new) for step in range(steps.num_steps)])
         self.tokens_area.show_current(steps.position)
         self.unreached.setVisible(bool(translation.unreached))
-        self.unreached.setText(" ".join(translation.notes_on_unreached))
+        self.unreached.setText(" ".join(map(display_text, translation.notes_on_unreached)))
         self._beside.setVisible(self.steps.original is not None or self.steps.reads_otherwise)
         self._beside.setText(OTHER_PREFIX if self.steps.reads_otherwise else TICKS)
         self._show_candidates(translation)
@@ -322,7 +323,7 @@ class StepsTab(AnalysisTab):
         tip = f"reads {translation.read_tokens[step]} · {percent(math.exp(log_probability), 1)}" + (
             f" · rank {rank}" if rank > 1 else ""
         )
-        tip += "".join(f"\n{change}" for change in changes)
+        tip += "".join(f"\n{display_text(change)}" for change in changes)
         is_changed = bool(changes) or step in new
         return TokenChip(translation.predicted_tokens[step], tip, is_changed, step == self.steps.position)
 
@@ -344,7 +345,7 @@ class StepsTab(AnalysisTab):
             return
         how = "set by hand" if row.intervention is not None else "as used here"
         off = "; the head is off" if row.head in self.state.experiment.heads_off else ""
-        self._row_title.setText(f"{row.head.short_name}\n{how}{off}")
+        self._row_title.setText(f"{display_text(row.head.short_name)}\n{how}{off}")
         self.row.show_bars(_row_bars(row))
 
     def _go(self, position: int) -> None:

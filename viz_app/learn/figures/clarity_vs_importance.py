@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
@@ -66,7 +67,7 @@ class ClarityVsImportanceFigure(ChapterFigure):
         if shown is not None:
             lost = f"loses {shown.cost:.2f}" if shown.cost >= 0 else f"gains {-shown.cost:.2f}"
             self.says.setText(
-                f"{shown.head.title}: clarity {shown.clarity:.2f}. Without it the translation {lost} in "
+                f"{display_text(shown.head.title)}: clarity {shown.clarity:.2f}. Without it the translation {lost} in "
                 "log-probability."
             )
 
@@ -97,7 +98,9 @@ class HeadPlot(LineChart):
         """Shows these points, with one head chosen."""
         self.points, self._head = points, chosen
         costly = sorted(points, key=lambda point: -point.cost)[:3]
-        self.setAccessibleDescription(", ".join(f"{point.head.short_name} {point.cost:.2f}" for point in costly))
+        self.setAccessibleDescription(
+            ", ".join(f"{display_text(point.head.short_name)} {point.cost:.2f}" for point in costly)
+        )
         self.update()
 
     def sizeHint(self) -> QSize:

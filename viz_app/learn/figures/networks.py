@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Network
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
@@ -101,7 +102,7 @@ class NetworksFigure(MatrixFigure):
         candidates = self.answer[network].alternatives[cell.column]
         tokens = plain(each.token for each in candidates)
         chances = [percent_in_words(each.probability) for each in candidates]
-        title = f"Without the {network}" if network is not None else "With all networks"
+        title = f"Without the {display_text(network)}" if network is not None else "With all networks"
         return "\n".join((title, *map(" ".join, zip(tokens, chances, strict=True))))
 
     def _toggle(self, cell: MatrixCell) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from augenmerk.core.config import PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError
 from augenmerk.core.quantities import about, counted
 from augenmerk.core.text.languages import language_code
@@ -82,7 +83,7 @@ class RunChoices:
         try:
             self._value(name)
         except ConfigError as error:
-            return str(error)
+            return display_text(error)
         return ""
 
     def differs(self, name: str) -> bool:

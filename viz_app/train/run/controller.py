@@ -7,6 +7,7 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from augenmerk.core.config import RunConfig
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.training.events import (
     AfterFailedSave,
@@ -245,7 +246,7 @@ class RunController(QObject):
             if self._state.run.folder is not None:
                 discard_run(self._state.run.folder)
         except AugenmerkError as error:
-            self._state.fail(str(error))
+            self._state.fail(display_text(error))
         else:
             self._forget(self._state.run.folder)
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.config.run_config import PARTS, dotted_settings
 from augenmerk.core.config.settings import Setting
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ConfigError
 from augenmerk.core.training.duration import Speed
 from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
@@ -381,7 +382,7 @@ class AllSettings(QFrame):
             try:
                 choices.run_config()
             except ConfigError as error:
-                problem = str(error)
+                problem = display_text(error)
         self.problem.setText(problem)
 
     def _filter(self, text: str) -> None:

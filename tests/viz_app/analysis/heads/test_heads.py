@@ -151,7 +151,7 @@ def test_statistics_are_those_of_the_model_with_its_heads_scaled(translator: Tra
 def test_a_head_that_the_model_has_not_got_is_told(translator: Translator, sample_file: Path) -> None:
     beyond = (HeadScaled(Head("cross", 7, 0)),)
     for job in (ImportanceJob, StatisticsJob):
-        with pytest.raises(AnalysisError, match="no cross layer 8 head 1"):
+        with pytest.raises(AnalysisError, match="no cross layer 7 head 0"):
             job(SampleChoice("file", sample_file), 5, beyond).run(translator, _quiet, lambda: False)
 
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator
@@ -198,7 +199,7 @@ def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(word
     assert _chips(tab) == ("<eos>",)
     assert not tab.forward.isEnabled()
     assert tab.unreached.isVisible()
-    assert str(ForcedToken(2, entry)) in tab.unreached.text()
+    assert display_text(ForcedToken(2, entry)) in tab.unreached.text()
     tab.state.submit(reset)
     settle(qtbot, tab)
     assert not tab.unreached.isVisible()

@@ -13,6 +13,7 @@ from augenmerk.core.analysis.decoder_lens import decoder_lens
 from augenmerk.core.analysis.logit_attribution import word_parts
 from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens
 from augenmerk.core.analysis.parts import Origin, WordParts
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.sites import SUBLAYERS
 from augenmerk.core.quantities import number
@@ -220,7 +221,7 @@ def test_the_menu_of_a_bar_switches_its_part_off_and_on(words_tab: WordTab, qtbo
         assert sizes == sorted(sizes, reverse=True), "a part that is off keeps its place"
     menu = words_tab.bars.menu_of(_place_of(words_tab.bars, part))
     assert menu is not None
-    assert menu.actions()[0].text() == f"Switch {part.short_name} on"
+    assert menu.actions()[0].text() == f"Switch {display_text(part.short_name)} on"
     assert words_tab.bars.menu_of(_place_of(words_tab.bars, Origin.TOKEN)) is None
 
 
