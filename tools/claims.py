@@ -402,7 +402,7 @@ def _needs_a_quiet_head(translator: Translator) -> tuple[str, bool]:
     if QUIET not in all_heads(translator.model):
         return f"no head {display_text(QUIET.short_name)}", False
     points = HeadPointsJob(original).run(translator, lambda progress: None, lambda: False)
-    most = max(points, key=lambda point: point.cost)
+    most = min(points, key=lambda point: point.effect)
     without = translator.run(Experiment(OFFICE, interventions=(HeadScaled(QUIET),))).text
     needed, quiet = (display_text(head.short_name) for head in (most.head, QUIET))
     today = f"most needed: {needed}, clarity {most.clarity:.2f}; without {quiet} “{without}”"
@@ -417,10 +417,10 @@ def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
     clear = [point for point in points if point.clarity > CLEAR]
     if not clear:
         return f"no head points clearly in “{FIRST_EXAMPLE}”", False
-    least = min(clear, key=lambda point: abs(point.cost))
+    least = min(clear, key=lambda point: abs(point.effect))
     name = display_text(least.head.short_name)
-    today = f"{name}: clarity {least.clarity:.2f}, {least.cost:.3f} lost, in “{FIRST_EXAMPLE}”"
-    return today, abs(least.cost) < LITTLE
+    today = f"{name}: clarity {least.clarity:.2f}, changes by {least.effect:+.3f}, in “{FIRST_EXAMPLE}”"
+    return today, abs(least.effect) < LITTLE
 
 
 # --- model card and README -------------------------------------------------------------------------------------------

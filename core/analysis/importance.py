@@ -1,7 +1,7 @@
-"""The importance of each head and feed-forward network: how much a loss rises with it switched off.
+"""The importance of each head and feed-forward network: the effect of switching it off on a loss or a metric.
 
-After Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3, who count BLEU instead. Shape legend:
-`core.analysis`.
+An effect is the value after a change minus the value before it. After Michel et al. 2019, "Are Sixteen Heads Really
+Better than One?", section 3, who count BLEU instead. Shape legend: `core.analysis`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,46 +34,47 @@ BATCH_SIZE = 16
 
 @dataclass(frozen=True, eq=False)
 class HeadImportance:
-    """The rise of a model's loss on a sample without each of its heads and feed-forward networks.
+    """The effects on a model's value on a sample of switching off each of its heads and feed-forward networks.
 
     Attributes:
-        loss: of the whole model, in nats: the mean cross-entropy per target token, including the end token; or for
-            pairs of words, see `core.analysis.pairs`, the mean log P(rival) − log P(word).
-        rise_of: for each head and network, the loss with it off minus `loss`: above 0 if it helps.
+        before: the value of the whole model, in nats. Of `head_importance`, the loss: the mean cross-entropy per target
+            token, including the end token. Of `pairs_importance`, the mean log P(word) − log P(rival).
+        effects: for each head and network, the value with it off minus `before`. If it helps, a loss rises (above 0)
+            and a difference falls (below 0).
         num_sentences, num_tokens: of the sample.
         num_skipped: pairs that the model refused.
         changes: heads and networks that were changed.
     """
 
-    loss: float
-    rise_of: Mapping[Head | Network, float]
+    before: float
+    effects: Mapping[Head | Network, float]
     num_sentences: int
     num_tokens: int
     num_skipped: int
     changes: tuple[General, ...] = ()
 
     def of_kind(self, kind: MapKind) -> FloatArray:
-        """[L, H] of one kind."""
-        found = {part: rise for part, rise in self.rise_of.items() if isinstance(part, Head) and part.kind == kind}
-        num_layers = len({head.layer for head in found})
-        return np.array(list(found.values()), dtype=np.float32).reshape(num_layers, -1)
+        """The effects of the heads of one kind, [L, H]."""
+        effects = {part: value for part, value in self.effects.items() if isinstance(part, Head) and part.kind == kind}
+        num_layers = len({head.layer for head in effects})
+        return np.array(list(effects.values()), dtype=np.float32).reshape(num_layers, -1)
 
     def of_networks(self, side: Side) -> FloatArray:
-        """[L] of the feed-forward networks of one side."""
-        found = [rise for part, rise in self.rise_of.items() if isinstance(part, Network) and part.side == side]
-        return np.array(found, dtype=np.float32)
+        """The effects of the feed-forward networks of one side, [L]."""
+        networks = [part for part in self.effects if isinstance(part, Network) and part.side == side]
+        return np.array([self.effects[network] for network in networks], dtype=np.float32)
 
     def of(self, part: Head | Network) -> float:
-        """The rise of the loss without one head or network."""
-        return self.rise_of[part]
+        """The effect of switching off one head or network."""
+        return self.effects[part]
 
     @property
     def largest(self) -> float:
-        """The largest absolute change by a head: the end of a symmetric colour scale.
+        """The largest absolute effect of a head: the end of a symmetric colour scale.
 
         A network can exceed it: without the first of the decoder, the bundled model loses 20 times as much.
         """
-        return max(abs(rise) for part, rise in self.rise_of.items() if isinstance(part, Head))
+        return max(abs(value) for part, value in self.effects.items() if isinstance(part, Head))
 
 
 def head_importance(
@@ -84,7 +85,9 @@ def head_importance(
     changes: Sequence[General] = (),
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> HeadImportance:
-    """Read a sample by teacher forcing, with the whole model and with each head and feed-forward network off.
+    """The effect on the loss of a sample of switching off each head and feed-forward network: above 0 if it helps.
+
+    The sample is read by teacher forcing.
 
     Args:
         translator: provides the model.
@@ -125,11 +128,11 @@ def importance_by_pass(
 
 @dataclass(frozen=True)
 class ScoredTarget:
-    """A sentence and a target, whose negative log-probability is a part of the loss.
+    """A sentence and a target, whose negative log-probability is a part of the value to measure.
 
     Attributes:
         source, target: their ids.
-        weight: the loss is the sum of these log-probabilities, each times its weight, divided by the sum of `count`.
+        weight: the value is the sum of these terms, each times its weight, divided by the sum of `count`.
         count: see `weight`.
         start: the first position of the target that counts.
     """
@@ -166,10 +169,9 @@ def importance_of_targets(
         count += sum(each.count for each in chosen)
         if not count:
             continue
-        loss, *without = (sums / count).tolist()
-        rises = (np.array(without) - loss).astype(np.float32).tolist()
-        rise_of = dict(zip(parts, rises, strict=True))
-        found = HeadImportance(loss, rise_of, num_sentences, num_tokens, num_skipped, tuple(changes))
+        before, *after = (sums / count).tolist()
+        effects = dict(zip(parts, (np.array(after) - before).astype(np.float32).tolist(), strict=True))
+        found = HeadImportance(before, effects, num_sentences, num_tokens, num_skipped, tuple(changes))
     yield done, total, found
 
 

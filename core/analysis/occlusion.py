@@ -1,5 +1,7 @@
 """Occlusion: the translation without a source word, or with another in its place. No torch.
 
+An effect is the log-probability after a change minus the one before it.
+
 Unlike a map of attention, this is an experiment: an input changes, and the output is observed. The method is old
 (Zeiler and Fergus 2014 for pictures; Li, Monroe and Jurafsky 2016, "Understanding Neural Networks through
 Representation Erasure").
@@ -78,21 +80,21 @@ class SourceOcclusion:
 
     @property
     def effects(self) -> FloatArray:
-        """[target words + 1, occluded words]: how much log-probability each old target word loses, in nats.
+        """The changes of the log-probability of each old target word, in nats: [target words + 1, occluded words].
 
-        Above 0 where the target word depended on the source word. The last row is the end token.
+        Below 0 where the target word depended on the source word. The last row is the end token.
         """
-        old = np.array(self.log_probabilities, dtype=np.float64)
-        losses = np.array([old - np.array(word.log_probabilities) for word in self.words]).reshape(-1, len(old))
+        before = np.array(self.log_probabilities, dtype=np.float64)
+        changes = np.array([word.log_probabilities for word in self.words]).reshape(-1, len(before)) - before
         words = self.translation.target_words
         last = words[-1].end if words else 0
-        rows = [losses[:, word.start : word.end].sum(axis=1) for word in words]
-        return read_only(np.stack([*rows, losses[:, last:].sum(axis=1)]).astype(np.float32))
+        rows = [changes[:, word.start : word.end].sum(axis=1) for word in words]
+        return read_only(np.stack([*rows, changes[:, last:].sum(axis=1)]).astype(np.float32))
 
 
 @dataclass(frozen=True, eq=False)
 class SourceChanges:
-    """A translation's loss without each word of its source.
+    """The changes of a translation's log-probability without each word of its source.
 
     Attributes:
         by_place: by place of a word, the change of the old translation's log-probability without it, in nats; below 0

@@ -139,14 +139,14 @@ def pairs_importance(
     changes: Sequence[General] = (),
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> HeadImportance:
-    """The fall of the mean of the metric without each head and feed-forward network.
+    """The effect on the mean of the metric of switching off each head and feed-forward network: below 0 if it helps.
 
     Arguments and errors as for `attribute_pairs`; `on_progress` counts passes over batches.
     """
     targets = []
     for source, prefix, word, rival in _encode(translator, pairs):
-        targets.append(ScoredTarget(source, (*prefix, *word), weight=1, count=1, start=len(prefix)))
-        targets.append(ScoredTarget(source, (*prefix, *rival), weight=-1, count=0, start=len(prefix)))
+        targets.append(ScoredTarget(source, (*prefix, *word), weight=-1, count=1, start=len(prefix)))
+        targets.append(ScoredTarget(source, (*prefix, *rival), weight=1, count=0, start=len(prefix)))
     found = last_importance(importance_of_targets(translator, targets, changes), on_progress)
     return replace(found, num_sentences=len(pairs))
 

@@ -130,7 +130,7 @@ def _add_dependence(group: argparse._ArgumentGroup) -> None:
         const=LEAVE_OUT,
         metavar="WORD",
         help="leave out each source word in turn, or replace it by WORD (<unk>: an unknown word), translate again, and "
-        "report what the old translation loses",
+        "report the change of the old translation's log-probability",
     )
 
 
@@ -160,7 +160,7 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--importance",
         action="store_true",
-        help="with --sample: add how much the loss rises without each head and each feed-forward network (slow)",
+        help="with --sample: add the loss without each head and feed-forward network minus the loss with it (slow)",
     )
     group.add_argument(
         "--metric",
@@ -168,7 +168,7 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
         default=METRICS[0],
         help="loss: of the sample; difference: log P(word) − log P(rival) over a file of lines of sentence, tab, "
         "beginning of the translation (may be empty), tab, word, tab, rival. Prints its mean and its parts by "
-        "component; with --importance, what it loses without each head and network",
+        "component; with --importance, its mean without each head and network minus its mean with it",
     )
 
 
@@ -257,7 +257,9 @@ def _run_pairs(options: argparse.Namespace) -> int:
     }
     if options.importance:
         with show_progress(" passes") as show:
-            numbers |= _importance(pairs_importance(translator, lines, changes=changes, on_progress=show))
+            numbers |= _importance(
+                pairs_importance(translator, lines, changes=changes, on_progress=show), "mean difference"
+            )
     write_numbers(_finite(numbers), options.out)
     return 0
 
@@ -383,6 +385,7 @@ def _without_words(translator: "Translator", translation: "Translation", options
         "without_translations": np.array([occluded.translation.text for occluded in found.words], dtype=str),
         "without_changes": np.array([found.change_of(occluded) for occluded in found.words]),
         "without_effects": found.effects,
+        "without_effects_are": np.array("log P of a target word without the source word − log P with it, in nats"),
         "without_effect_rows": np.array([*(word.text for word in translation.target_words), "<eos>"], dtype=str),
     }
 
@@ -438,13 +441,14 @@ def _statistics(translator: "Translator", changes: Sequence[General], options: a
 
         with show_progress(" passes") as show:
             found = head_importance(translator, sources, targets, changes=changes, on_progress=show)
-        numbers |= {"sample_loss": np.array(found.loss), **_importance(found)}
+        numbers |= {"sample_loss": np.array(found.before), **_importance(found, "loss")}
     return numbers
 
 
-def _importance(found: "HeadImportance") -> Numbers:
-    """The rise of the loss, or the fall of the metric, without each head and network."""
+def _importance(found: "HeadImportance", value: str) -> Numbers:
+    """The effects of switching off each head and network on a value of this name."""
     return {
+        "importance_is": np.array(f"{value} without the head or network − {value} with it, in nats"),
         **{f"{kind}_importance": found.of_kind(kind) for kind in ATTENTION_KINDS},
         **{f"{side}_feed_forward_importance": found.of_networks(side) for side in SIDES},
     }

@@ -49,16 +49,17 @@ class HeadPoint:
     Attributes:
         head: the head.
         clarity: of its map in this sentence, from 0 to 1.
-        cost: the loss in log-probability of the translation without the head; below 0 it gains.
+        effect: the log-probability of the translation without the head minus the one with it, in nats; below 0 if the
+            head helps.
     """
 
     head: Head
     clarity: float
-    cost: float
+    effect: float
 
 
 class HeadPointsJob(TranslationJob):
-    """A point for each head. Its cost is measured with the head off and the same tokens (Michel et al. 2019)."""
+    """A point for each head. Its effect is measured with the head off and the same tokens (Michel et al. 2019)."""
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[HeadPoint, ...]:
         """See `Job.run`."""
@@ -69,7 +70,7 @@ class HeadPointsJob(TranslationJob):
         scores = translator.score_many(whole, off, should_stop=should_stop)
         clear = {kind: clarity(whole.maps.of_kind(kind)) for kind in MAP_KINDS}
         return tuple(
-            HeadPoint(head, float(clear[head.kind][head.layer, head.head]), whole.log_probability - sum(found))
+            HeadPoint(head, float(clear[head.kind][head.layer, head.head]), sum(found) - whole.log_probability)
             for head, found in zip(heads, scores, strict=True)
         )
 

@@ -46,16 +46,16 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
 ) -> None:
     monkeypatch.setattr(importance, "BATCH_SIZE", 2)  # several batches, padded ones among them
     found = head_importance(translator, SOURCES, TARGETS)
-    assert found.loss == pytest.approx(loss_pair_by_pair(translator), abs=1e-5)
+    assert found.before == pytest.approx(loss_pair_by_pair(translator), abs=1e-5)
     assert (found.num_sentences, found.num_skipped) == (3, 1)
     for head in all_heads(translator.model):
         without = copy.copy(translator)
         without.model = copy.deepcopy(translator.model)
         module = attentions_of(without.model)[head.kind][head.layer]
         module.out_proj.weight.data[:, head.head * module.head_width : (head.head + 1) * module.head_width] = 0
-        expected = loss_pair_by_pair(without) - found.loss
+        expected = loss_pair_by_pair(without) - found.before
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
-        assert found.rise_of[head] == found.of_kind(head.kind)[head.layer, head.head]
+        assert found.effects[head] == found.of_kind(head.kind)[head.layer, head.head]
         assert abs(expected) > 1e-4
     for network in networks_of(translator.model.config):
         without = copy.copy(translator)
@@ -63,8 +63,8 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
         layers = {"encoder": without.model.encoder_layers, "decoder": without.model.decoder_layers}[network.side]
         for parameter in layers[network.layer].feed_forward.contract.parameters():
             parameter.data[:] = 0
-        expected = loss_pair_by_pair(without) - found.loss
-        assert found.rise_of[network] == pytest.approx(expected, abs=1e-5), network
+        expected = loss_pair_by_pair(without) - found.before
+        assert found.effects[network] == pytest.approx(expected, abs=1e-5), network
         assert abs(expected) > 1e-4
 
 
@@ -77,11 +77,11 @@ def test_worth_is_measured_under_the_scalings_that_are_given(translator: Transla
         SoftmaxTemperature(Head("cross", 0, 1), 3.0),
     )
     found = head_importance(translator, SOURCES, TARGETS, changes=changes)
-    assert found.loss == pytest.approx(loss_pair_by_pair(translator, *changes), abs=1e-5)
-    assert found.loss != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
+    assert found.before == pytest.approx(loss_pair_by_pair(translator, *changes), abs=1e-5)
+    assert found.before != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
     for head in all_heads(translator.model):
         others = (each for each in changes if each.head != head or isinstance(each, SoftmaxTemperature))
-        expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - found.loss
+        expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - found.before
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
     assert found.of_kind("encoder")[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"
     assert found.of_kind("decoder")[0, 1] != pytest.approx(0, abs=1e-4)

@@ -98,18 +98,17 @@ def test_each_word_is_changed_alone(
 
 
 @pytest.mark.heavy
-def test_effects_are_losses_of_log_probability_word_by_word(subword_translator: Translator) -> None:
+def test_effects_are_changes_of_log_probability_word_by_word(subword_translator: Translator) -> None:
     found = occlude_source_words(subword_translator, subword_translator.translate(SENTENCE))
     old = found.translation
     assert found.effects.shape == (len(old.target_words) + 1, len(old.source_words))
     assert not found.effects.flags.writeable
     for column, occluded in enumerate(found.words):
         for row, word in enumerate(old.target_words):
-            expected = sum(old.log_probabilities[word.start : word.end]) - sum(
-                occluded.log_probabilities[word.start : word.end]
-            )
+            after, before = occluded.log_probabilities, old.log_probabilities
+            expected = sum(after[word.start : word.end]) - sum(before[word.start : word.end])
             assert found.effects[row, column] == pytest.approx(expected, abs=1e-4)
-        assert found.effects[:, column].sum() == pytest.approx(-found.change_of(occluded), abs=1e-3)
+        assert found.effects[:, column].sum() == pytest.approx(found.change_of(occluded), abs=1e-3)
 
 
 def test_replacing_a_word_by_itself_changes_nothing(word_translator: Translator) -> None:
@@ -124,7 +123,7 @@ def test_a_symbol_that_is_removed_is_left_out_of_the_copy(copy_translator: Trans
     old = copy_translator.translate("1 5 3 7 2 9")
     found = occlude_source_words(copy_translator, old, places=[3])
     assert "7" not in found.words[0].translation.text.split()
-    assert found.effects[:, 0].argmax() == 2  # the words are those that are predicted: 5 3 7 2 9
+    assert found.effects[:, 0].argmin() == 2  # the words are those that are predicted: 5 3 7 2 9
     replaced = occlude_source_words(copy_translator, old, places=[3], replacement="8")
     assert replaced.words[0].translation.text == "1 5 3 8 2 9"
 
@@ -229,7 +228,7 @@ def test_rows_over_the_source_are_left_out_where_words_are_removed(word_translat
         expected = sum(word_translator.score_many(old, [changed])[0]) - sum(found.log_probabilities)
         assert found.change_of(word) == pytest.approx(expected, abs=1e-4)
         assert word.translation.experiment == changed
-    assert found.effects.sum(axis=0) == pytest.approx([-found.change_of(word) for word in found.words], abs=1e-4)
+    assert found.effects.sum(axis=0) == pytest.approx([found.change_of(word) for word in found.words], abs=1e-4)
     with pytest.raises(ExperimentError, match="It needs one for each"):
         occlude_source_words(word_translator, old, replacement="eine Katze")
     assert occlude_source_words(word_translator, plain).left_out == ()

@@ -87,7 +87,7 @@ def test_every_kind_of_model_is_measured(name: str) -> None:
     expected = differences(translator, pairs)
     np.testing.assert_allclose(found.differences, expected, atol=1e-3)
     np.testing.assert_allclose(found.parts.sum(axis=1), found.explained, atol=1e-3)
-    assert pairs_importance(translator, pairs).loss == pytest.approx(-np.mean(expected), abs=1e-3)
+    assert pairs_importance(translator, pairs).before == pytest.approx(np.mean(expected), abs=1e-3)
 
 
 @pytest.mark.heavy
@@ -102,18 +102,18 @@ def test_words_of_several_pieces_count_whole(subword_translator: Translator) -> 
     found = attribute_pairs(subword_translator, pairs)
     np.testing.assert_allclose(found.differences, differences(subword_translator, pairs), atol=1e-4)
     assert abs(found.differences[0] - found.explained[0]) > 1e-3, "later pieces count too"
-    loss = pairs_importance(subword_translator, pairs).loss
-    assert loss == pytest.approx(-differences(subword_translator, pairs)[0], abs=1e-4)
+    before = pairs_importance(subword_translator, pairs).before
+    assert before == pytest.approx(differences(subword_translator, pairs)[0], abs=1e-4)
 
 
 @pytest.mark.heavy
-def test_importance_is_the_fall_of_the_mean_without_the_weights(
+def test_effects_are_the_mean_without_the_weights_minus_the_mean_with_them(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importance, "BATCH_SIZE", 4)  # word and rival of a pair in different batches
     found = pairs_importance(translator, PAIRS)
     whole = np.mean(differences(translator, PAIRS))
-    assert found.loss == pytest.approx(-whole, abs=1e-5)
+    assert found.before == pytest.approx(whole, abs=1e-5)
     assert found.num_sentences == len(PAIRS)
     changes = []
     for part in (*all_heads(translator.model), *networks_of(translator.model.config)):
@@ -126,8 +126,8 @@ def test_importance_is_the_fall_of_the_mean_without_the_weights(
             layers = {"encoder": without.model.encoder_layers, "decoder": without.model.decoder_layers}[part.side]
             for parameter in layers[part.layer].feed_forward.contract.parameters():
                 parameter.data[:] = 0
-        changes.append(whole - np.mean(differences(without, PAIRS)))
-        assert found.rise_of[part] == pytest.approx(changes[-1], abs=1e-4), part
+        changes.append(np.mean(differences(without, PAIRS)) - whole)
+        assert found.effects[part] == pytest.approx(changes[-1], abs=1e-4), part
     assert np.abs(changes).max() > 0.1
 
 
@@ -136,9 +136,9 @@ def test_changes_apply_to_the_metric_its_parts_and_its_importance(translator: Tr
     found = attribute_pairs(translator, PAIRS, changes=CHANGES)
     assert np.abs(found.differences - attribute_pairs(translator, PAIRS).differences).max() > 1e-3
     np.testing.assert_allclose(found.parts.sum(axis=1), found.explained, atol=1e-4)
-    lost = pairs_importance(translator, PAIRS, changes=CHANGES)
-    assert lost.loss == pytest.approx(-found.differences.mean(), abs=1e-4)
-    assert lost.changes == found.changes == CHANGES
+    importance_of_parts = pairs_importance(translator, PAIRS, changes=CHANGES)
+    assert importance_of_parts.before == pytest.approx(found.differences.mean(), abs=1e-4)
+    assert importance_of_parts.changes == found.changes == CHANGES
 
 
 def test_a_file_is_read_with_its_line_numbers(tmp_path: Path) -> None:

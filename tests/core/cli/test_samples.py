@@ -55,7 +55,7 @@ def test_importance_of_heads_and_networks_needs_no_sentence(
 ) -> None:
     found = printed(capsys, untrained_checkpoint, *sample, "--importance", *OPTIONS)
     expected = head_importance(translator, GERMAN, ENGLISH, changes=CHANGES)
-    assert found["sample_loss"] == pytest.approx(expected.loss, abs=1e-5)
+    assert found["sample_loss"] == pytest.approx(expected.before, abs=1e-5)
     for kind in ("encoder", "decoder", "cross"):
         np.testing.assert_allclose(found[f"{kind}_importance"], expected.of_kind(kind), atol=1e-5)
     for side in ("encoder", "decoder"):
@@ -79,9 +79,10 @@ def test_word_pairs_give_the_metric_its_parts_and_its_importance(
     np.testing.assert_allclose(found["parts"]["values"], expected.parts.mean(axis=0), atol=1e-5)
     total = sum(found["parts"]["values"]) + found["parts"]["remainder"]
     assert total == pytest.approx(found["parts"]["explained"], abs=1e-5)
-    lost = pairs_importance(translator, read_pairs(pairs), changes=CHANGES)
-    np.testing.assert_allclose(found["cross_importance"], lost.of_kind("cross"), atol=1e-5)
-    np.testing.assert_allclose(found["decoder_feed_forward_importance"], lost.of_networks("decoder"), atol=1e-5)
+    effects = pairs_importance(translator, read_pairs(pairs), changes=CHANGES)
+    np.testing.assert_allclose(found["cross_importance"], effects.of_kind("cross"), atol=1e-5)
+    np.testing.assert_allclose(found["decoder_feed_forward_importance"], effects.of_networks("decoder"), atol=1e-5)
+    assert found["importance_is"] == "mean difference without the head or network − mean difference with it, in nats"
     assert found["interventions"] == [part_to_json(each) for each in CHANGES]
     path = tmp_path / "numbers.npz"
     assert main(["analyze", *command, "--checkpoint", str(untrained_checkpoint), "--out", str(path)]) == 0

@@ -1021,17 +1021,17 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     figure = view.figures[0]
     assert isinstance(figure, ClarityVsImportanceFigure)
     qtbot.waitUntil(lambda: len(figure.plot.points) == 72, timeout=TIMEOUT_MS)
-    most = max(figure.plot.points, key=lambda point: point.cost)
-    least = min(figure.plot.points, key=lambda point: point.cost)
+    most = min(figure.plot.points, key=lambda point: point.effect)
+    least = max(figure.plot.points, key=lambda point: point.effect)
     assert figure.correlations.text().startswith(
-        "Rank correlation of clarity and loss: encoder self-attention −0.18, decoder self-attention −0.14, "
-        "cross-attention +0.08; all heads together +0.17 "
+        "Rank correlation of clarity and change: encoder self-attention +0.18, decoder self-attention +0.14, "
+        "cross-attention −0.08; all heads together −0.17 "
     )
-    assert figure.plot.ticks[1] == pytest.approx([-0.15, -0.1, -0.05, 0, 0.05, 0.1])
-    assert (round(least.cost, 3), round(most.cost, 3)) == (-0.178, 0.148), "no tick is beyond them"
+    assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1, 0.15])
+    assert (round(most.effect, 3), round(least.effect, 3)) == (-0.148, 0.178), "no tick is beyond them"
     whole = figure.plot.points
-    figure.plot.points = [HeadPoint(point.head, point.clarity, point.cost / 1000) for point in whole]
-    assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1]), "small losses look small"
+    figure.plot.points = [HeadPoint(point.head, point.clarity, point.effect / 1000) for point in whole]
+    assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1]), "small changes look small"
     figure.plot.points = whole
     qtbot.mouseClick(figure.plot, Qt.MouseButton.LeftButton, pos=figure.plot.place_of(most).toPoint())
     assert page.state.selection.head == most.head
@@ -1041,8 +1041,8 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     settle(qtbot, page)
     result = page.state.result
     assert result is not None
-    lost = result.original.log_probability - sum(result.original_log_probabilities)
-    assert lost == pytest.approx(most.cost, abs=1e-3)
+    change = sum(result.original_log_probabilities) - result.original.log_probability
+    assert change == pytest.approx(most.effect, abs=1e-3)
     assert figure.waiting.isHidden()
 
 
@@ -1054,12 +1054,12 @@ def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> Non
     view.text.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(lambda: figure.has_answer, timeout=TIMEOUT_MS)
-    most = max(figure.plot.points, key=lambda point: point.cost)
+    most = min(figure.plot.points, key=lambda point: point.effect)
     assert page.state.selection.head == most.head, "the head that is shown is the one that is needed most"
     assert sum(point.clarity < most.clarity for point in figure.plot.points) < 72 / 4, "it is in the quietest quarter"
     assert most.clarity < 0.3
     loudest = max(figure.plot.points, key=lambda point: point.clarity)
-    assert abs(loudest.cost) < 0.25 * most.cost
+    assert abs(loudest.effect) < 0.25 * abs(most.effect)
     assert page.state.translation is not None
     assert page.state.translation.text == "A man is talking on the phone in a messy office."
     view.text.tries[2].click()

@@ -111,9 +111,9 @@ class HeadsState:
             found = self.importance
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
             return (
-                f"Loss {found.loss:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}), {in_words(found.changes)}. Cells: the increase without each head or network, in "
-                "thousandths of a nat. Click a cell to switch it off."
+                f"Loss {found.before:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
+                f"tokens{skipped}), {in_words(found.changes)}. Cells: the loss without each head or network minus this "
+                "loss, in thousandths of a nat. Click a cell to switch it off."
             )
         if self.question == "behaviour" and self.behaviour is not None:
             return (

@@ -164,7 +164,8 @@ class KeepRolesJob(Job):
 MEANINGS: dict[HeadsQuestion, str] = {
     "importance": (
         "How much worse the model predicts a sample of translations with one head or feed-forward network off at a "
-        "time. This is the immediate loss. It does not show what others could take over, or what the head does."
+        "time: above 0, it helps. This is the immediate effect. It does not show what others could take over, or what "
+        "the head does."
     ),
     "behaviour": (
         "What each head does on average over a sample: entropy (nats), largest weight, share on the end token, "
@@ -369,7 +370,7 @@ class HeadsTab(AnalysisTab):
     def _tip(self, cell: MatrixCell) -> str:
         head = part_of(cell)
         assert self.heads.importance is not None
-        value = self.heads.importance.rise_of[head]
+        value = self.heads.importance.effects[head]
         is_off = head in self.state.experiment.heads_off | self.state.experiment.networks_off
         what = "Switched off: click to switch it on" if is_off else "Click to switch it off"
         change = number(value, 4, signed=True)

@@ -1,4 +1,4 @@
-"""The share of the source in each output word, and the loss without each source word. No Qt, no torch."""
+"""The share of the source in each output word, and the change without each source word. No Qt, no torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

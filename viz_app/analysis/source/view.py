@@ -101,7 +101,7 @@ class WithoutWordsJob(Job):
 LEAST_SCALE = 0.5
 """A full bar of the source words represents at least this change of log-probability, in nats, so a change that rounds
 to 0.00 has no visible bar."""
-WAITING, CANCELLED = "…", "Computing shares and losses was cancelled."
+WAITING, CANCELLED = "…", "Computing shares and changes was cancelled."
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
 TICKS = "Ticks on the bars: the original."
 WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
@@ -113,12 +113,12 @@ ALTI_TIP = (
 
 
 class SourceTab(AnalysisTab):
-    """Shares of source and prefix by ALTI+; the translation's loss without each source word.
+    """Shares of source and prefix by ALTI+; the change of the translation without each source word.
 
     Attributes:
         source: the state.
         shares: output words; the bar is the source's share, the rest the prefix's.
-        words: source words; the bar is the translation's loss without the word. A click removes it.
+        words: source words; the bar is the change of log-probability without the word. A click removes it.
         replacement: the replacement of the word clicked last; `replace` applies it.
         warnings: output words that depend on the source very little.
     """
@@ -129,7 +129,8 @@ class SourceTab(AnalysisTab):
     tip: ClassVar[str] = "How much of each output word comes from the source; remove or replace a source word"
     meaning: ClassVar[str] = (
         f"Left, by {METHOD}: the share of the source in each output word; the rest comes from the words before. This "
-        "estimates mixing, not cause. Right, an experiment: what the translation loses without each source word."
+        "estimates mixing, not cause. Right, an experiment: how much the translation's log-probability "
+        "changes without each source word."
     )
 
     def __init__(self, context: AnalysisContext) -> None:

@@ -1,4 +1,4 @@
-"""All heads by clarity of their maps and by the cost of switching them off."""
+"""All heads by clarity of their maps and by the effect of switching them off."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,9 +21,9 @@ from augenmerk.viz_app.widgets.line_chart import LineChart
 from augenmerk.viz_app.worker.jobs import Job
 
 X_TITLE = "clarity (0: points at nothing, 1: points clearly)"
-Y_TITLE = "lost without the head (log-probability, nats)"
+Y_TITLE = "change without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
-LEAST_COST = 0.1
+LEAST_EFFECT = 0.1
 """The axis extends at least this far to both sides. If no head matters, the points are near the line."""
 CLARITY = "Clarity = mean of the rows’ largest weights × number of different tokens they point at / number of rows"
 COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
@@ -38,7 +38,7 @@ class ClarityVsImportanceFigure(ChapterFigure):
         correlations: whether clear heads are needed more: of each kind, and of all heads.
     """
 
-    caption = "Every head of this sentence: how clearly it points, and what is lost without it"
+    caption = "Every head of this sentence: how clearly it points, and what changes without it"
     takes_height = True
     answer: tuple[HeadPoint, ...] | None
 
@@ -65,10 +65,10 @@ class ClarityVsImportanceFigure(ChapterFigure):
     def _say(self, point: HeadPoint | None) -> None:
         shown = point or next((each for each in self.plot.points if each.head == self.state.selection.head), None)
         if shown is not None:
-            lost = f"loses {shown.cost:.2f}" if shown.cost >= 0 else f"gains {-shown.cost:.2f}"
+            change = number(shown.effect, signed=True)
             self.says.setText(
-                f"{display_text(shown.head.title)}: clarity {shown.clarity:.2f}. Without it the translation {lost} in "
-                "log-probability."
+                f"{display_text(shown.head.title)}: clarity {shown.clarity:.2f}. Without it, the translation's "
+                f"log-probability changes by {change}."
             )
 
 
@@ -88,7 +88,7 @@ class HeadPlot(LineChart):
     top_px = 46
 
     def __init__(self) -> None:
-        super().__init__("Heads by clarity and by cost", X_TITLE, Y_TITLE)
+        super().__init__("Heads by clarity and by effect", X_TITLE, Y_TITLE)
         self.points: tuple[HeadPoint, ...] = ()
         self._head: Head | None = None
         self._under: HeadPoint | None = None
@@ -97,9 +97,9 @@ class HeadPlot(LineChart):
     def show_points(self, points: tuple[HeadPoint, ...], chosen: Head) -> None:
         """Shows these points, with one head chosen."""
         self.points, self._head = points, chosen
-        costly = sorted(points, key=lambda point: -point.cost)[:3]
+        needed = sorted(points, key=lambda point: point.effect)[:3]
         self.setAccessibleDescription(
-            ", ".join(f"{display_text(point.head.short_name)} {point.cost:.2f}" for point in costly)
+            ", ".join(f"{display_text(point.head.short_name)} {number(point.effect, signed=True)}" for point in needed)
         )
         self.update()
 
@@ -109,7 +109,7 @@ class HeadPlot(LineChart):
 
     def place_of(self, point: HeadPoint) -> QPointF:
         """The place of a point."""
-        across, down = self.places(np.array([point.clarity]), np.array([point.cost]))
+        across, down = self.places(np.array([point.clarity]), np.array([point.effect]))
         return QPointF(across[0], down[0])
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -160,8 +160,8 @@ class HeadPlot(LineChart):
     def _range(self, axis: str) -> tuple[float, float]:
         if axis == "x":
             return 0.0, 1.0
-        values = [point.cost for point in self.points]
-        return min([-LEAST_COST, *values]), max([LEAST_COST, *values])
+        values = [point.effect for point in self.points]
+        return min([-LEAST_EFFECT, *values]), max([LEAST_EFFECT, *values])
 
     def _point_at(self, point: HeadPoint | None) -> None:
         if point is not self._under:
@@ -191,16 +191,16 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def correlations_in_words(points: Sequence[HeadPoint]) -> str:
-    """The rank correlations of clarity and loss: of each kind, and of all heads."""
+    """The rank correlations of clarity and change: of each kind, and of all heads."""
 
     def correlation(*kinds: MapKind) -> str:
         chosen = [point for point in points if point.head.kind in kinds]
-        found = rank_correlation([point.clarity for point in chosen], [point.cost for point in chosen])
+        found = rank_correlation([point.clarity for point in chosen], [point.effect for point in chosen])
         return "–" if np.isnan(found) else number(found, signed=True)
 
     of_kinds = ", ".join(f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in MAP_KINDS)
     return (
-        f"Rank correlation of clarity and loss: {of_kinds}; all heads together {correlation(*MAP_KINDS)} (1: the "
+        f"Rank correlation of clarity and change: {of_kinds}; all heads together {correlation(*MAP_KINDS)} (−1: the "
         "clearer, the more is lost; 0: no relation). A head is clear if each row of its map has one strong cell, at "
         "different tokens."
     )

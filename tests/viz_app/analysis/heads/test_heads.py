@@ -67,7 +67,7 @@ def _quiet(_: Progress) -> None:
 def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
     assert (found.num_sentences, found.num_tokens) == (other.num_sentences, other.num_tokens)
     assert (found.num_skipped, found.changes) == (other.num_skipped, other.changes)
-    assert found.loss == pytest.approx(other.loss, abs=1e-6)
+    assert found.before == pytest.approx(other.before, abs=1e-6)
     for kind in MAP_KINDS:
         np.testing.assert_allclose(found.of_kind(kind), other.of_kind(kind), atol=1e-6)
 
@@ -85,7 +85,7 @@ def test_batches_add_up_to_the_whole_sample(
     whole = head_importance(translator, sample.sources, sample.targets, changes=changes)
     assert (found.num_sentences, found.num_tokens) == (NUM, whole.num_tokens)
     assert found.changes == changes
-    assert found.loss == pytest.approx(whole.loss, abs=1e-5)
+    assert found.before == pytest.approx(whole.before, abs=1e-5)
     for kind in MAP_KINDS:
         np.testing.assert_allclose(found.of_kind(kind), whole.of_kind(kind), atol=2e-5)
     assert [each.partial.num_sentences for each in partial if isinstance(each.partial, HeadImportance)] == [
@@ -93,7 +93,7 @@ def test_batches_add_up_to_the_whole_sample(
         2 * BATCH_SIZE,
         NUM,
     ]
-    num_parts = len(found.rise_of)
+    num_parts = len(found.effects)
     assert partial[0].text == f"0 of {NUM} sentences"
     assert partial[7].text == f"0 of {NUM} sentences · part 7 of {num_parts}", "within a batch, too"
     assert partial[-1].text == f"{NUM} of {NUM} sentences"
@@ -250,7 +250,7 @@ def test_a_click_on_a_cell_switches_the_head_or_network_off_and_on(
     _measure(qtbot, tab)
     assert tab.heads.importance is not None
     assert tab.heads.importance.num_sentences == 9
-    assert f"{tab.heads.importance.rise_of[part]:+.4f}".replace("-", "−") in tab.cells.tip_of(cell_of(part))
+    assert f"{tab.heads.importance.effects[part]:+.4f}".replace("-", "−") in tab.cells.tip_of(cell_of(part))
     qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, part))
     settle(qtbot, tab)
     assert tab.state.translation is not None
