@@ -156,6 +156,7 @@ class AlignerRanking:
         num_choosing, num_reporting: pairs in each half.
         num_skipped: gold pairs that the model refused or cut into other words.
         is_complete: whether every pair was read.
+        model_digest: of the model.
     """
 
     scores: tuple[AlignerScore, ...]
@@ -164,6 +165,7 @@ class AlignerRanking:
     num_reporting: int
     num_skipped: int
     is_complete: bool
+    model_digest: str = ""
 
     @property
     def best(self) -> AlignerScore | None:
@@ -227,7 +229,8 @@ def rank_aligners(
             scores.append(AlignerScore(aligner, name, AlignmentScore(*choosing), AlignmentScore(*reporting)))
     ranked = sorted((each for each in scores if each.aligner is not None), key=lambda each: each.choosing.aer)
     baselines = tuple(each for each in scores if each.aligner is None)
-    return AlignerRanking(tuple(ranked), baselines, num_choosing, num_reporting, num_skipped, done == len(gold))
+    is_complete, digest = done == len(gold), translator.digest
+    return AlignerRanking(tuple(ranked), baselines, num_choosing, num_reporting, num_skipped, is_complete, digest)
 
 
 def aligner_map(aligner: Aligner, trace: Trace) -> FloatArray:
@@ -249,7 +252,11 @@ def aligner_map(aligner: Aligner, trace: Trace) -> FloatArray:
 
 
 def align(translator: Translator, translation: Translation, aligner: Aligner) -> tuple[WordLink, ...]:
-    """The word links of a translation. Raises `AnalysisError` if the model has no such head."""
+    """The word links of a translation, whose tokens are read under this model.
+
+    Raises:
+        AnalysisError: the model has no such head; or as `Translator.pass_over`.
+    """
     trace = trace_translation(translator, translation)
     return word_links(aligner_map(aligner, trace), translation, aligner.label_mode)
 

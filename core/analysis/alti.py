@@ -103,17 +103,26 @@ def contributions_of(
 
     Args:
         translator: provides the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies.
+        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
+            under this model.
         should_stop: called before each layer; a large model takes seconds for a long sentence.
 
     Raises:
-        AnalysisError: the experiment changes a head that this model lacks.
+        AnalysisError: as `Translator.pass_over`.
         TranslationStoppedError: `should_stop` returned True.
     """
-    shares_of = trace_blocks(translator.pass_over(translation), _shares_of, should_stop)
+    shares = shares_of_pair(translator.pass_over(translation), should_stop)
+    return Contributions(translation, *shares, translator.digest)
+
+
+def shares_of_pair(
+    pair: PairPass, should_stop: Callable[[], bool] = lambda: False
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The shares `source`, `prefix` and `encoder` of `Contributions` for one pass."""
+    shares_of = trace_blocks(pair, _shares_of, should_stop)
     encoder = _encoder_shares(shares_of.encoder)
     source, prefix = _decoder_shares(shares_of.decoder, shares_of.cross)
-    return Contributions(translation, _array(source @ encoder), _array(prefix), _array(encoder))
+    return _array(source @ encoder), _array(prefix), _array(encoder)
 
 
 @torch.inference_mode()

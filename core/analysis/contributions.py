@@ -34,12 +34,14 @@ class Contributions:
         prefix: [T, T], the share of each token read up to step t; 0 above the diagonal. The rows of both together sum
             to 1.
         encoder: [S, S], the share of each source token in each position of the encoder's output; rows sum to 1.
+        model_digest: of the model that computed them.
     """
 
     translation: Translation
     source: FloatArray
     prefix: FloatArray
     encoder: FloatArray
+    model_digest: str = ""
 
     @property
     def source_share(self) -> FloatArray:

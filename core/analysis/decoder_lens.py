@@ -33,12 +33,14 @@ class DecoderLens:
             greedy translation, up to 2 S + 10 tokens of it; a beam may have found another.
         added: for each of them, the words that the previous one lacks; none for the first.
         removed: for each of them, the words that the next one lacks; none for the last.
+        model_digest: of the model that computed the layers.
     """
 
     translation: Translation
     layers: tuple[Translation, ...]
     added: tuple[Places, ...]
     removed: tuple[Places, ...]
+    model_digest: str = ""
 
     @property
     def settled_at(self) -> int:
@@ -57,13 +59,14 @@ def decoder_lens(
 
     Args:
         translator: provides the model.
-        translation: of the sentence, by this model or by one with the same source vocabulary.
+        translation: of the sentence, by this model or by one with the same vocabularies.
         should_stop: called before each decoding step.
 
     Raises:
         TranslationStoppedError: `should_stop` returned True.
-        ExperimentError, AnalysisError: the experiment does not fit this model.
+        ExperimentError, AnalysisError: the experiment does not fit this model, or the vocabularies differ.
     """
+    translator.check_vocabularies(translation)
     model = translator.model
     kept = [each for each in translation.experiment.interventions if not isinstance(each, CausalMaskLifted)]
     compiled = translator.compile(replace(translation.experiment, output=Greedy(), interventions=tuple(kept)))
@@ -79,12 +82,14 @@ def decoder_lens(
         outputs = [*(model.encoder_norm(states[depth]) for depth in depths), states["encoder.output"]]
         source = torch.tensor([source_ids] * len(batch), device=model.output.weight.device)
         encoding = Encoding(source, torch.cat(outputs), model.source_mask(source), None, interventions)
-    layers = translator.runner.run(translator.current_model(), batch, False, should_stop, translation, encoding)
+    current, digest = translator.current_model(), translator.digest
+    layers = translator.runner.run(current, digest, batch, False, should_stop, translation, encoding)
     return DecoderLens(
         translation,
         tuple(layers),
         ((), *(_lacking(after, before) for before, after in pairwise(layers))),
         (*(_lacking(before, after) for before, after in pairwise(layers)), ()),
+        digest,
     )
 
 

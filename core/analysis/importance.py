@@ -44,6 +44,7 @@ class HeadImportance:
         num_sentences, num_tokens: of the sample.
         num_skipped: pairs that the model refused.
         changes: heads and networks that were changed.
+        model_digest: of the model.
     """
 
     before: float
@@ -52,6 +53,7 @@ class HeadImportance:
     num_tokens: int
     num_skipped: int
     changes: tuple[General, ...] = ()
+    model_digest: str = ""
 
     def of_kind(self, kind: MapKind) -> FloatArray:
         """The effects of the heads of one kind, [L, H]."""
@@ -148,7 +150,7 @@ def importance_of_targets(
     translator: Translator, targets: Sequence[ScoredTarget], changes: Sequence[General], num_skipped: int = 0
 ) -> Iterator[tuple[int, int, HeadImportance | None]]:
     """`importance_by_pass` of encoded targets."""
-    model, plain = translator.current_model(), translator.model
+    model, plain, digest = translator.current_model(), translator.model, translator.digest
     groups = list(batches_by_length([len(each.target) for each in targets], BATCH_SIZE))
     experiment = Experiment("", interventions=tuple(changes))
     parts: list[Head | Network] = [*heads_of(plain.config), *networks_of(plain.config)]
@@ -171,7 +173,7 @@ def importance_of_targets(
             continue
         before, *after = (sums / count).tolist()
         effects = dict(zip(parts, (np.array(after) - before).astype(np.float32).tolist(), strict=True))
-        found = HeadImportance(before, effects, num_sentences, num_tokens, num_skipped, tuple(changes))
+        found = HeadImportance(before, effects, num_sentences, num_tokens, num_skipped, tuple(changes), digest)
     yield done, total, found
 
 

@@ -42,14 +42,15 @@ def word_parts(
 
     Args:
         translator: provides the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies.
+        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
+            under this model.
         step: the first step of the word; at a later step, the rest of the word is compared.
         rival: a word, an entry of the vocabulary (`▁dog`, `·ing`), one of the translation's alternatives, or None for
             the most probable other token that may be chosen here.
 
     Raises:
         AnalysisError: there is no such step; the rival is empty, unknown, several words or the word itself, or can
-            never be chosen; or the experiment changes a head that this model lacks.
+            never be chosen; or as `Translator.pass_over`.
     """
     if step not in range(len(translation.predicted_ids)):
         raise AnalysisError(
@@ -77,10 +78,11 @@ def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
     A part is again a direct effect: weights of attention and the deviations of norms stay as they are.
 
     Args:
-        translator: the model of `parts`.
+        translator: the model of `parts`, or one with the same vocabularies, whose own parts are split then.
         parts: of a word.
 
     Raises:
+        AnalysisError: as `Translator.pass_over`.
         NonFiniteError: the model's states are not finite.
     """
     model, streams = translator.model, residual_streams(translator.pass_over(parts.translation))
@@ -97,7 +99,7 @@ def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
         direction = model.output.weight[ids[parts.chosen.entry]] - model.output.weight[ids[parts.rival.entry]]
         streams.decoder.split(direction[None].double(), row, on_cross=open_positions)
         values = torch.stack(layers).cpu().numpy()
-    return EncoderParts(parts, streams.encoder.components, values)
+    return EncoderParts(parts, streams.encoder.components, values, translator.digest)
 
 
 def measure_parts(
@@ -112,7 +114,7 @@ def measure_parts(
     The same tokens are read again. A direct effect alone predicts the part with its sign reversed.
 
     Args:
-        translator: the model of `parts`.
+        translator: the model of `parts`, or one with the same vocabularies, which reads the same tokens.
         parts: of a word.
         components: some of them, of the encoder too; None for all of `parts`.
         should_stop: called before each batch.
@@ -123,8 +125,9 @@ def measure_parts(
 
     Raises:
         TranslationStoppedError: `should_stop` returned True.
-        AnalysisError: the model has no such head or network.
+        AnalysisError: the model has no such head or network, or other vocabularies.
     """
+    translator.check_vocabularies(parts.translation)
     wanted = parts.components if components is None else tuple(components)
     switches = {each: scaling(each) for each in wanted if not isinstance(each, Origin)}
     experiment, ids = parts.translation.experiment, translator.checkpoint.codecs.target.vocabulary.ids
@@ -246,6 +249,7 @@ class _Comparer:
             if not is_finite(values):
                 raise NonFiniteError("the parts of the logits")
             parts, keys = values.T.cpu().numpy().copy(), torch.stack(by_key).cpu().numpy()  # [N, P], [L, H, N, S]
+        digest = self._translator.digest
         return tuple(
             WordParts(
                 self._translation,
@@ -259,6 +263,7 @@ class _Comparer:
                 parts[index],
                 difference - float(parts[index].sum()),
                 keys[:, :, index].copy(),
+                digest,
             )
             for index, (each, difference) in enumerate(zip(comparisons, differences, strict=True))
         )

@@ -64,6 +64,7 @@ class LogitLens(ReadOnlyArrays):
         ranks: [P, T], its rank among all tokens that may be chosen, 1 for the most probable.
         entropies: [P, T], of the distribution over all tokens, in nats.
         candidates: the most probable tokens that may be chosen, best first, by depth and step.
+        model_digest: of the model that computed them.
     """
 
     translation: Translation
@@ -72,6 +73,7 @@ class LogitLens(ReadOnlyArrays):
     ranks: NDArray[np.int64]
     entropies: FloatArray
     candidates: tuple[tuple[tuple[Alternative, ...], ...], ...]
+    model_digest: str = ""
 
     @property
     def whole_layers(self) -> "LogitLens":
@@ -102,10 +104,11 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
 
     Args:
         translator: provides the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies.
+        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
+            under this model.
 
     Raises:
-        AnalysisError: the experiment changes a head that this model lacks.
+        AnalysisError: as `Translator.pass_over`.
     """
     steps = {
         depth: translator.runner.describe_steps(logits, translation.predicted_ids)
@@ -118,6 +121,7 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
         np.array([each.ranks for each in steps.values()]),
         np.array([each.entropies for each in steps.values()], dtype=np.float32),
         tuple(each.alternatives for each in steps.values()),
+        translator.digest,
     )
 
 

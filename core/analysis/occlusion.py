@@ -67,12 +67,14 @@ class SourceOcclusion:
             `left_out`, T values, the baseline of `words`.
         left_out: rows of attention that the experiment sets over the source. They do not fit a shorter sentence, so
             both the changed sentences and the baseline do without them.
+        model_digest: of the model that computed the changes.
     """
 
     translation: Translation
     words: tuple[OccludedWord, ...]
     log_probabilities: tuple[float, ...]
     left_out: tuple[AttentionRow, ...] = ()
+    model_digest: str = ""
 
     def change_of(self, word: OccludedWord) -> float:
         """The change of the old translation's log-probability, in nats; below 0 if it became less probable."""
@@ -122,14 +124,15 @@ def occlude_source_words(
 
     Args:
         translator: the model.
-        translation: a translation by this model, or a given one.
+        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
+            under this model.
         replacement: a word, or `UNKNOWN`, the token for unknown words (which a subword model never saw in training, so
             the result means less); None removes the word.
         places: the places of words in the sentence as typed; None for all.
         on_progress: called with the number of finished words and their total.
 
     Raises:
-        AnalysisError: a word does not exist.
+        AnalysisError: a word does not exist, or the vocabularies differ.
         ExperimentError: the replacement cannot be read, nothing would be left, or the row weights that the experiment
             sets do not fit the sentence with a replacement.
     """
@@ -143,7 +146,7 @@ def occlude_source_words(
         for edit, new, log_probabilities in zip(sources.edits[group], changed, scores, strict=True):
             found.append(OccludedWord(edit, sources.words[edit.place], new, log_probabilities))
         on_progress(len(found), len(sources.edits))
-    return SourceOcclusion(translation, tuple(found), sources.baseline(), sources.left_out)
+    return SourceOcclusion(translation, tuple(found), sources.baseline(), sources.left_out, translator.digest)
 
 
 def score_without_source_words(
@@ -197,8 +200,10 @@ def left_out_words(
         other projects, for which the rule was not checked, or a language without known function words.
 
     Raises:
+        AnalysisError: the vocabularies differ.
         TranslationStoppedError: `should_stop`, checked before each batch, returned True.
     """
+    translator.check_vocabularies(translation)
     language, data = translator.checkpoint.codecs.source.language, translator.run_config.data
     function_words = FUNCTION_WORDS.get(two_letter_code(language), "").split()
     words = _words_by_place(translation)
@@ -248,6 +253,7 @@ class _ChangedSources:
         replacement: str | None,
         places: Collection[int] | None,
     ) -> None:
+        translator.check_vocabularies(translation)
         self.words = _words_by_place(translation)
         wanted = sorted(self.words if places is None else set(places))
         if not wanted or any(place not in self.words for place in wanted):

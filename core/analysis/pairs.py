@@ -79,6 +79,7 @@ class PairAttribution(ReadOnlyArrays):
         components: P of them, see `WordParts`.
         parts: [N, P], which sum to `explained` but for rounding, or the effect of a user's hook.
         changes: heads and networks that were changed.
+        model_digest: of the model.
     """
 
     differences: NDArray[np.float64]
@@ -86,6 +87,7 @@ class PairAttribution(ReadOnlyArrays):
     components: tuple[Component, ...]
     parts: NDArray[np.float64]
     changes: tuple[General, ...] = ()
+    model_digest: str = ""
 
 
 def attribute_pairs(
@@ -129,6 +131,7 @@ def attribute_pairs(
         found[0].components,
         np.array([each.values for each in found]),
         tuple(changes),
+        translator.digest,
     )
 
 

@@ -96,6 +96,7 @@ class WordParts(ReadOnlyArrays):
         remainder: `difference` minus the sum of `values`: rounding, or the effect of a user's hook.
         keys: [L, H, S], the parts of each head of cross-attention that come from each position of the encoder; they sum
             to its value. Positions rather than words: the encoder has mixed the words.
+        model_digest: of the model that computed them.
     """
 
     translation: Translation
@@ -109,6 +110,7 @@ class WordParts(ReadOnlyArrays):
     values: NDArray[np.float64]
     remainder: float
     keys: NDArray[np.float64]
+    model_digest: str = ""
 
     def value_of(self, component: Component) -> float:
         """The part of one component."""
@@ -124,12 +126,14 @@ class EncoderParts(ReadOnlyArrays):
         components: C of the encoder: token and position, its heads and networks from the first layer up, biases, which
             include those of the values.
         values: [L, H, C, S], by layer and head of cross-attention, component and position; their sums over the
-            components are `parts.keys`.
+            components are `parts.keys`, if the model is the same.
+        model_digest: of the model that computed them.
     """
 
     parts: WordParts
     components: tuple[Component, ...]
     values: NDArray[np.float64]
+    model_digest: str = ""
 
 
 LEAST_INCREASE, MAX_INCREASED = 0.1, 3
@@ -179,6 +183,7 @@ class RowParts(ReadOnlyArrays):
         queries: [P, K], the parts of the query, divided by √K and the head's temperature.
         keys: [M, C, K], the parts of each key that the query sees; `queries @ keys[m].T` sums to its score.
         scores: [M], the scores that the softmax takes, divided by the head's temperature.
+        model_digest: of the model that computed them.
     """
 
     head: Head
@@ -188,6 +193,7 @@ class RowParts(ReadOnlyArrays):
     queries: NDArray[np.float64]
     keys: NDArray[np.float64]
     scores: NDArray[np.float64]
+    model_digest: str = ""
 
     def of_cell(self, key: int, baseline: Baseline = "mean") -> "CellParts":
         """The parts of one score.

@@ -40,13 +40,14 @@ def query_key_parts(
 
     Args:
         translator: provides the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies.
+        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
+            under this model.
         head: the head.
         query: the position of the query: a row of the map.
         should_stop: called before each 16 keys; a large model takes seconds for a long text.
 
     Raises:
-        AnalysisError: the head or row does not exist, or the row was set by hand.
+        AnalysisError: the head or row does not exist, or the row was set by hand; or as `Translator.pass_over`.
         TranslationStoppedError: `should_stop` returned True.
     """
     model, experiment = translator.model, translation.experiment
@@ -90,6 +91,7 @@ def query_key_parts(
         (queries[..., 0] / scale).cpu().numpy(),
         keys.permute(2, 0, 1).contiguous().cpu().numpy(),
         scores.cpu().numpy(),
+        translator.digest,
     )
 
 

@@ -100,6 +100,7 @@ class SampleProfiles:
         num_sentences: sentences read.
         num_skipped: sentences that the model refused.
         changes: heads and networks that were changed.
+        model_digest: of the model.
     """
 
     encoder: HeadProfiles
@@ -108,6 +109,7 @@ class SampleProfiles:
     num_sentences: int
     num_skipped: int
     changes: tuple[General, ...] = ()
+    model_digest: str = ""
 
     def of_kind(self, kind: MapKind) -> HeadProfiles:
         """The heads of one kind."""
@@ -125,6 +127,7 @@ class HeadProfiler:
     def __init__(self, changes: Sequence[General] = ()) -> None:
         self.changes = tuple(changes)
         self.num_sentences = self.num_skipped = 0
+        self._model_digest = ""
         self._sums = {kind: _Sums() for kind in MAP_KINDS}
 
     def add(self, translation: Translation) -> None:
@@ -132,6 +135,7 @@ class HeadProfiler:
         for kind in MAP_KINDS:
             self._sums[kind].add(translation.maps.of_kind(kind), _keys(translation, kind), kind)
         self.num_sentences += 1
+        self._model_digest = translation.model_digest
 
     def read(
         self,
@@ -176,7 +180,11 @@ class HeadProfiler:
             )
         profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
         return SampleProfiles(
-            **profiles, num_sentences=self.num_sentences, num_skipped=self.num_skipped, changes=self.changes
+            **profiles,
+            num_sentences=self.num_sentences,
+            num_skipped=self.num_skipped,
+            changes=self.changes,
+            model_digest=self._model_digest,
         )
 
 

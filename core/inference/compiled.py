@@ -396,7 +396,7 @@ class Compiler:
         return self._model is model
 
     def current(self) -> Model:
-        """The fastest form of the model in its present state. Takes 0.1 ms; for one call of a user.
+        """The fastest form of the model in its present state. Takes 0.2 ms; for one call of a user.
 
         The plain model where `AUGENMERK_PLAIN=1`, on a GPU, in training mode, under autocast, while it is hooked, and
         for weights that are not of 32 bits or cannot be watched.
@@ -409,6 +409,26 @@ class Compiler:
             watch(self._model.parameters())
             self._stamp, self._compiled = stamp, CompiledTransformer(self._model)
         return self._compiled
+
+    def state(self) -> object | None:
+        """A value that stays equal until weights, modules or hooks of the model may have changed. Takes 0.3 ms.
+
+        None if the weights were made in inference mode, where PyTorch counts no changes.
+        """
+        watch(self._model.parameters())
+        versions = _versions(self._model.parameters())
+        return None if versions is None else (versions, self._hooks() if self.is_hooked() else ())
+
+    @property
+    def compiled_state(self) -> object:
+        """The `state` in which the model was compiled last."""
+        return self._stamp, ()
+
+    def _hooks(self) -> list[object]:
+        hooks: list[object] = [*of_all_modules._global_forward_hooks, *of_all_modules._global_forward_pre_hooks]
+        for module in self._model.modules():
+            hooks += [module, module.__dict__.get("forward"), *module._forward_hooks, *module._forward_pre_hooks]
+        return hooks
 
     def _must_be_plain(self) -> bool:
         return (
@@ -447,12 +467,20 @@ _Stamp = tuple[tuple[int, int, int], ...]
 
 
 def _stamp(model: Transformer) -> _Stamp | None:
+    """`_versions` of weights that can be compiled; None for others."""
+    weights = list(model.parameters())
+    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in weights):
+        return None
+    return _versions(weights)
+
+
+def _versions(weights: Iterable[nn.Parameter]) -> _Stamp | None:
     """Changes whenever weights may have: they lie elsewhere, or were written to. See `watch`.
 
-    None if the weights cannot be compiled, or were made in inference mode, where PyTorch counts no changes.
+    None if one of them was made in inference mode, where PyTorch counts no changes.
     """
-    weights = list(model.parameters())
-    if any(each.is_inference() or each.dtype != torch.float32 or each.device.type != "cpu" for each in weights):
+    weights = list(weights)
+    if any(each.is_inference() for each in weights):
         return None
     return tuple((each.data_ptr(), each._version, getattr(each, "num_data_uses", 0)) for each in weights)
 

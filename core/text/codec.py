@@ -1,7 +1,10 @@
 """The codecs of both sides of a pair, as a model is stored with them."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 from augenmerk.core.config import DataConfig
@@ -25,6 +28,12 @@ class CodecPair:
 
     source: TextCodec
     target: TextCodec
+
+    @cached_property
+    def vocabulary_digest(self) -> str:
+        """SHA-256 of the tokens of both sides, in their order. If it is equal, ids mean the same tokens."""
+        tokens = json.dumps([self.source.vocabulary.tokens, self.target.vocabulary.tokens])
+        return sha256(tokens.encode("ascii")).hexdigest()
 
     @classmethod
     def build(

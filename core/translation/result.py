@@ -209,6 +209,8 @@ class Translation:
         unreached: interventions that lie beyond the end, and so changed nothing.
         coverage: source words that the training data rarely had; None without word counts in the model's file.
         hint: the one of `notes` that advises to type something else; empty if none does.
+        model_digest: of the model, see `Translator.digest`.
+        vocabulary_digest: of its vocabularies, in which the ids have a meaning.
     """
 
     experiment: Experiment
@@ -234,6 +236,8 @@ class Translation:
     unreached: tuple[Intervention, ...] = ()
     coverage: Coverage | None = None
     hint: str = ""
+    model_digest: str = ""
+    vocabulary_digest: str = ""
 
     @property
     def source_text(self) -> str:

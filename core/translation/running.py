@@ -108,13 +108,14 @@ class Runner:
     def run(
         self,
         model: Model,
+        digest: str,
         batch: Sequence[CompiledExperiment],
         need_maps: bool,
         should_stop: Callable[[], bool],
         draft: Translation | None = None,
         encoding: Encoding | None = None,
     ) -> list[Translation]:
-        """The results of a batch. See `Translator.run`; an encoding replaces that of the sources."""
+        """The results of a batch. See `Translator.run`; `digest` is the model's, an encoding replaces the sources'."""
         began = time.perf_counter()
         with torch.inference_mode():
             encoding = self.encode(model, batch, need_maps) if encoding is None else encoding
@@ -125,7 +126,7 @@ class Runner:
             steps = [self.describe_steps(each.logits, each.ids) for each in passes]
         seconds = (time.perf_counter() - began) / len(batch)
         return [
-            self._translation(compiled, found, knew, need_maps, seconds)
+            self._translation(compiled, found, knew, need_maps, seconds, digest)
             for compiled, found, knew in zip(batch, passes, steps, strict=True)
         ]
 
@@ -249,7 +250,13 @@ class Runner:
         return EncodedTarget(tuple(chosen), labels, words, self._codec.text_of(chosen), notes)
 
     def _translation(
-        self, compiled: CompiledExperiment, found: TargetPass, steps: Steps, need_maps: bool, seconds: float
+        self,
+        compiled: CompiledExperiment,
+        found: TargetPass,
+        steps: Steps,
+        need_maps: bool,
+        seconds: float,
+        digest: str,
     ) -> Translation:
         source = compiled.source
         target = compiled.given or self._chosen_target(found.ids, compiled.max_steps)
@@ -273,6 +280,8 @@ class Runner:
             unreached=compiled.unreached(len(target.ids)),
             coverage=cover(source, self._word_counts),
             hint=source.hint,
+            model_digest=digest,
+            vocabulary_digest=self._codecs.vocabulary_digest,
             **vars(steps),
         )
 

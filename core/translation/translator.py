@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path
+from secrets import token_hex
+from typing import TypeGuard
 
 import torch
 from torch import Tensor
@@ -14,7 +16,7 @@ from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_di
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
-from augenmerk.core.inference.compiled import Compiler, Model
+from augenmerk.core.inference.compiled import CompiledTransformer, Compiler, Model
 from augenmerk.core.model.sites import PairPass, check_sites, sites_of, trace_sites
 from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.plain_text import name_of
@@ -77,6 +79,7 @@ class Translator:
         except CheckpointError as error:
             raise CheckpointError(f"{path or 'The model'}: {error}") from error
         self._compiler = Compiler(self.model)
+        self._digested: tuple[object | None, str] = None, ""
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
         codecs = self.checkpoint.codecs
@@ -104,9 +107,12 @@ class Translator:
 
     def current_model(self) -> Model:
         """The fastest form of `model` in its present state. For one call of a user."""
+        return self._current_compiler().current()
+
+    def _current_compiler(self) -> Compiler:
         if not self._compiler.is_for(self.model):
             self._compiler = Compiler(self.model)
-        return self._compiler.current()
+        return self._compiler
 
     def warm_up(self) -> None:
         """Loads in advance the rules that split sentences into words."""
@@ -117,10 +123,48 @@ class Translator:
         """Start, end and forbidden tokens of the decoder, as `runner` has them."""
         return self.runner.rules
 
-    @cached_property
+    @property
     def digest(self) -> str:
-        """The digest of weights and vocabularies, which identifies the model independent of its file."""
+        """The digest of the model in its present state, which identifies it independent of its file.
+
+        As it was loaded, and with weights that were changed since, it is the `model_digest` of a checkpoint with these
+        weights. A hooked model has a digest that no other model has, as nobody can tell what hooks compute. Weights
+        are hashed only after a change; those made in inference mode each time.
+        """
+        return self._digest_in(self._current_compiler().state())
+
+    def _digest_of(self, model: Model) -> str:
+        """The digest of what `current_model` returned last; for a compiled model this costs nothing."""
+        is_compiled = isinstance(model, CompiledTransformer)
+        return self._digest_in(self._compiler.compiled_state if is_compiled else self._compiler.state())
+
+    def _digest_in(self, state: object | None) -> str:
+        if state is None or state != self._digested[0]:
+            self._digested = state, self._computed_digest()
+        return self._digested[1]
+
+    def _computed_digest(self) -> str:
+        if self._compiler.is_hooked():
+            return token_hex(32)
+        loaded, weights = self.checkpoint.weights, dict(self.model.named_parameters())
+        if weights.keys() == loaded.keys() and all(_is_equal(weights[name], loaded[name]) for name in weights):
+            return self._loaded_digest
+        return model_digest(replace(self.checkpoint, weights=weights))
+
+    @cached_property
+    def _loaded_digest(self) -> str:
         return model_digest(self.checkpoint)
+
+    def check_vocabularies(self, translation: Translation) -> None:
+        """Raises `AnalysisError` for a translation by a model with other vocabularies: its ids mean other tokens here.
+
+        A translation without `vocabulary_digest`, as one made by hand, is accepted.
+        """
+        if translation.vocabulary_digest not in ("", self.checkpoint.codecs.vocabulary_digest):
+            raise AnalysisError(
+                f"The translation “{translation.text[:60]}” is by a model with other vocabularies than {self.name}. "
+                "Translate the sentence with this model, or use the model of the translation."
+            )
 
     @property
     def target_codes(self) -> tuple[str, ...]:
@@ -147,7 +191,8 @@ class Translator:
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
             AnalysisError: the model has no such head or network.
         """
-        return self.runner.run(self.current_model(), [self.compile(experiment)], True, should_stop, draft)[0]
+        model = self.current_model()
+        return self.runner.run(model, self._digest_of(model), [self.compile(experiment)], True, should_stop, draft)[0]
 
     def compare(
         self,
@@ -163,8 +208,8 @@ class Translator:
 
         Args:
             experiment: sentence, decoding method and interventions.
-            original: the result of its baseline by this model, if it is known.
-            own: while a target is given, the model's own greedy translation of the sentence, if it is known.
+            original: the result of its baseline by this model, if it is known. That of another model is not used.
+            own: while a target is given, the model's own greedy translation of the sentence, if known; as `original`.
             drops_misfits: leave out interventions that do not fit this model or sentence instead of refusing them all.
             draft: a guess at the result, see `run`; by default the original.
             should_stop: called before each decoding step.
@@ -177,11 +222,11 @@ class Translator:
             dropped = _misfits(self, experiment)
             experiment = experiment.without(*dropped)
         baseline = experiment.baseline
-        if original is None or original.experiment != baseline:
+        if not self._is_own(original, baseline):
             original = self.run(baseline, draft=draft, should_stop=should_stop)
         if isinstance(experiment.output, GivenTarget):
             greedy = Experiment(experiment.source_text)
-            if own is None or own.experiment != greedy:
+            if not self._is_own(own, greedy):
                 own = self.run(greedy, draft=draft, should_stop=should_stop)
         else:
             own = None
@@ -191,6 +236,12 @@ class Translator:
         is_same = changed.predicted_ids == original.predicted_ids  # then the pass that describes it has scored it
         score = changed.log_probabilities if is_same else self.score(original, experiment)
         return ExperimentResult(changed, original, score, own, dropped)
+
+    def _is_own(self, translation: Translation | None, experiment: Experiment) -> TypeGuard[Translation]:
+        """Whether this is the result of an experiment by the model in its present state."""
+        return (
+            translation is not None and translation.experiment == experiment and translation.model_digest == self.digest
+        )
 
     def run_many(
         self,
@@ -215,12 +266,14 @@ class Translator:
             What `run` raises, before any result of the window is given.
         """
         waiting, model = iter(experiments), self.current_model()
+        digest = self._digest_of(model)
         while window := list(islice(waiting, EXPERIMENT_WINDOW)):
             compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in window]
             results: list[Translation | None] = [None] * len(compiled)
             for group in groups_to_run(compiled):
-                found = self.runner.run(model, [compiled[place] for place in group], need_maps, should_stop, draft)
-                for place, translation in zip(group, found, strict=True):
+                batch = [compiled[place] for place in group]
+                translations = self.runner.run(model, digest, batch, need_maps, should_stop, draft)
+                for place, translation in zip(group, translations, strict=True):
                     results[place] = translation
             for place, result in enumerate(results):
                 assert result is not None
@@ -296,14 +349,16 @@ class Translator:
         The model reads the experiment's source, with its heads and rows changed. Output and forced tokens are ignored.
 
         Args:
-            translation: of this model, or of one with the same target vocabulary.
+            translation: by this model, or by one with the same vocabularies; its tokens are read under this model.
             experiments: as for `run_many`.
             should_stop: called before each batch.
 
         Raises:
             TranslationStoppedError: `should_stop` returned True.
-            TextError, ExperimentError, AnalysisError: as `compile`.
+            AnalysisError: the vocabularies differ, or as `compile`.
+            TextError, ExperimentError: as `compile`.
         """
+        self.check_vocabularies(translation)
         scores: list[tuple[float, ...]] = []
         read_ids = self.rules.read_ids(translation.predicted_ids)
         compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
@@ -326,11 +381,11 @@ class Translator:
         thread-safe with other uses of the model.
 
         Args:
-            experiment: the experiment, which is run first, or its translation.
+            experiment: the experiment, which is run first, or its translation; see `pass_over`.
             sites: names such as "decoder.1.cross_attention.query", some of `sites`; or a single one.
 
         Raises:
-            AnalysisError: the model has no such site, or lacks a head or network that the experiment changes.
+            AnalysisError: the model has no such site, or as `pass_over`.
             TextError, ExperimentError: as `run`.
         """
         names = (sites,) if isinstance(sites, str) else tuple(sites)
@@ -341,11 +396,13 @@ class Translator:
     def pass_over(self, translation: Translation) -> PairPass:
         """A pass of the plain model over a translation under its experiment, for analyses.
 
-        The translation may come from another model with the same vocabularies; it is then read by teacher forcing.
+        The translation may come from another model with the same vocabularies, such as another checkpoint of a run. Its
+        tokens are then read by teacher forcing under this model.
 
         Raises:
-            AnalysisError: the experiment changes a head or network that this model lacks.
+            AnalysisError: the vocabularies differ, or the experiment changes a head or network that this model lacks.
         """
+        self.check_vocabularies(translation)
         interventions = compile_interventions(self.model, [translation.experiment.changes])
         return PairPass(self.model, translation.source_ids, translation.read_ids, interventions)
 
@@ -400,6 +457,11 @@ class Translator:
             done += len(group)
             on_progress(done)
         return hypotheses
+
+
+def _is_equal(parameter: Tensor, weights: Tensor) -> bool:
+    """Whether a parameter has these weights, in single precision."""
+    return parameter.dtype == torch.float32 and torch.equal(parameter.detach(), weights.to(parameter))
 
 
 def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:

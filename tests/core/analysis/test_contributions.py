@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from augenmerk.core.analysis.alti import BlockParts, contributions_of, trace_blocks
+from augenmerk.core.analysis.alti import BlockParts, contributions_of, shares_of_pair, trace_blocks
 from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_warnings
 from augenmerk.core.model.heads import AttentionKind, Head, SentenceChanges
@@ -138,9 +138,9 @@ def expected_shares(parts: list[np.ndarray], output: np.ndarray) -> np.ndarray:
 
 
 @every_kind
-def test_shares_and_their_way_through_the_layers_follow_the_formula(config, monkeypatch) -> None:
+def test_shares_and_their_way_through_the_layers_follow_the_formula(config) -> None:
     model = make_model(config)
-    found = of_ids(model, monkeypatch)
+    source_shares, prefix_shares, encoder_shares = shares_of_pair(PairPass(model, SOURCE, READ))
     blocks = blocks_of(model)
 
     def of_self(block: BlockParts) -> np.ndarray:
@@ -168,23 +168,9 @@ def test_shares_and_their_way_through_the_layers_follow_the_formula(config, monk
         mixed = of_self(own)
         source = np.stack([both[t, :-1] + both[t, -1] * (mixed[t] @ source) for t in range(len(READ))])
         prefix = np.stack([both[t, -1] * (mixed[t] @ prefix) for t in range(len(READ))])
-    np.testing.assert_allclose(found.encoder, encoder, atol=1e-5)
-    np.testing.assert_allclose(found.source, source @ encoder, atol=1e-5)
-    np.testing.assert_allclose(found.prefix, prefix, atol=1e-5)
-
-
-def of_ids(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> Contributions:
-    """The contributions for `SOURCE` and `READ`, without a text around them."""
-
-    class Named:
-        source_ids, read_ids, experiment = SOURCE, READ, Experiment("")
-
-    class Holder:
-        pass_over = Translator.pass_over
-
-    holder = Holder()
-    holder.model = model  # type: ignore[attr-defined]
-    return contributions_of(holder, Named())  # type: ignore[arg-type]
+    np.testing.assert_allclose(encoder_shares, encoder, atol=1e-5)
+    np.testing.assert_allclose(source_shares, source @ encoder, atol=1e-5)
+    np.testing.assert_allclose(prefix_shares, prefix, atol=1e-5)
 
 
 def test_a_block_is_forgotten_before_the_next_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +185,8 @@ def test_a_block_is_forgotten_before_the_next_is_computed(monkeypatch: pytest.Mo
             most.append(len(blocks))
 
     monkeypatch.setattr("augenmerk.core.analysis.alti.BlockParts", Watched)
-    of_ids(make_model(next(iter(KINDS.values())).replace(num_encoder_layers=3, num_decoder_layers=3)), monkeypatch)
+    model = make_model(next(iter(KINDS.values())).replace(num_encoder_layers=3, num_decoder_layers=3))
+    shares_of_pair(PairPass(model, SOURCE, READ))
     assert len(most) == 9
     assert max(most) == 1
 
@@ -208,7 +195,7 @@ def test_a_block_is_forgotten_before_the_next_is_computed(monkeypatch: pytest.Mo
 def test_queries_are_computed_in_chunks_with_the_same_numbers(config, monkeypatch: pytest.MonkeyPatch) -> None:
     """All at once would take gigabytes for a long text in a large model."""
     model = make_model(config)
-    whole = of_ids(model, monkeypatch)
+    whole = shares_of_pair(PairPass(model, SOURCE, READ))
     sizes: list[int] = []
     tokens_of = BlockParts.tokens_of
 
@@ -220,10 +207,10 @@ def test_queries_are_computed_in_chunks_with_the_same_numbers(config, monkeypatc
     for most in (2 * len(SOURCE) * config.width, 1):
         monkeypatch.setattr("augenmerk.core.analysis.alti.MAX_CHUNK", most)
         sizes.clear()
-        parts = of_ids(model, monkeypatch)
+        in_chunks = shares_of_pair(PairPass(model, SOURCE, READ))
         assert max(sizes) <= max(most, len(SOURCE) * config.width)
-        for name in ("source", "prefix", "encoder"):
-            np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+        for expected, shares in zip(whole, in_chunks, strict=True):
+            np.testing.assert_array_equal(shares, expected)
 
 
 @pytest.mark.parametrize("name", ["word", "subword"])

@@ -1,5 +1,7 @@
 """The DecoderLens: each translation is that of a model whose encoder ends after the layer."""
 
+from dataclasses import replace
+
 import pytest
 
 from augenmerk.core.analysis.decoder_lens import decoder_lens
@@ -137,6 +139,8 @@ def test_it_stops_and_refuses_heads_that_the_model_lacks(bundled: Translator) ->
     with pytest.raises(TranslationStoppedError):
         decoder_lens(bundled, translation, should_stop=lambda: True)
     missing = HeadScaled(Head("cross", 2, 0))
-    foreign = bundled.run(Experiment("ein mann steht", interventions=(missing,)))
+    other = make_translator("words, annotated pre-norm, source not wrapped")
+    changed = Experiment("ein mann steht", interventions=(missing,))
+    deeper = replace(other.run(changed.baseline), experiment=changed)
     with pytest.raises(AnalysisError, match="no cross layer 2 head 0"):
-        decoder_lens(make_translator("words, annotated pre-norm, source not wrapped"), foreign)
+        decoder_lens(other, deeper)

@@ -47,7 +47,7 @@ from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, col
 from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.translator import Translator
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,8 @@ class CompareJob(Job):
             forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
         except AugenmerkError as error:  # the translation is empty, or too long for the second model
             problem = display_text(error)
-        is_same_vocabulary = _has_vocabulary_of(translator, other)
+        codecs, others = translator.checkpoint.codecs, other.checkpoint.codecs
+        is_same_vocabulary = codecs.vocabulary_digest == others.vocabulary_digest
         scored: float | None = None
         if is_same_vocabulary and len(first.read_ids) <= other.run_config.model.max_positions:
             scored = sum(other.score(first, second.experiment))
@@ -90,14 +91,6 @@ def reading(experiment: Experiment, first: Translation) -> Experiment:
     """The experiment with the words of the first translation as its target, which contain all forced tokens."""
     kept = tuple(each for each in experiment.interventions if not isinstance(each, ForcedToken))
     return Experiment(experiment.source_text, GivenTarget(first.text), kept)
-
-
-def _has_vocabulary_of(one: "Translator", other: "Translator") -> bool:
-    def tokens(translator: "Translator") -> tuple[object, object]:
-        codecs = translator.checkpoint.codecs
-        return codecs.source.vocabulary.tokens, codecs.target.vocabulary.tokens
-
-    return one is other or tokens(one) == tokens(other)
 
 
 def _check_languages(one: RunConfig, other: RunConfig, name: str) -> None:
