@@ -31,9 +31,11 @@ from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, Alternative, FloatArray, MapKind, Translation
 from augenmerk.viz_app.export.map_svg import map_svg
 from augenmerk.viz_app.export.page_parts import (
+    SCRIPTS,
     cell_colors,
     changes_in_words,
     json_in_page,
+    page_policy,
     page_script,
     palette_style,
     part,
@@ -123,6 +125,7 @@ def data_text(content: PageContent) -> str:
 def _page(title: str, body: str) -> str:
     """A page with recorded maps."""
     parts = {
+        "POLICY": page_policy(SCRIPTS),
         "TITLE": html.escape(one_line(title)),
         "STYLE": palette_style() + part("page.css") + part("scene.css"),
         "SCRIPTLESS": SCRIPTLESS,

@@ -29,11 +29,22 @@ VARIABLES = {
     "pointer": "pointer",
 }
 """Colours of `Palette` by their names in a style."""
+SCRIPTS, WORKERS = "script-src 'unsafe-inline'", "worker-src blob:"
+"""What some pages contain: see `page_policy`."""
 
 
 def part(name: str) -> str:
     """The text of a file of the folder `page`."""
     return (PARTS / name).read_text(encoding="utf-8")
+
+
+def page_policy(*contents: str) -> str:
+    """The elements of a page's head that forbid all requests, and everything inside it but styles and `contents`."""
+    rules = ("default-src 'none'", "style-src 'unsafe-inline'", *contents, "base-uri 'none'", "form-action 'none'")
+    return (
+        f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(rules)}">\n'
+        '<meta name="referrer" content="no-referrer">'
+    )
 
 
 def page_script(modules: Iterable[str], names: Iterable[str]) -> str:

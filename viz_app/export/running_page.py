@@ -28,7 +28,17 @@ from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, M
 from augenmerk.core.translation.experiment_file import experiment_to_json
 from augenmerk.core.translation.result import Coverage
 from augenmerk.viz_app.export.page_lesson import PageLesson, lesson_style
-from augenmerk.viz_app.export.page_parts import PARTS, cell_colors, json_in_page, page_script, palette_style, part
+from augenmerk.viz_app.export.page_parts import (
+    PARTS,
+    SCRIPTS,
+    WORKERS,
+    cell_colors,
+    json_in_page,
+    page_policy,
+    page_script,
+    palette_style,
+    part,
+)
 from augenmerk.viz_app.state.examples import Example, copy_examples
 from augenmerk.viz_app.state.glossary import glossary
 from augenmerk.viz_app.state.head_roles import role_over_sample
@@ -117,6 +127,7 @@ def running_page_html(
     """The page as text; arguments as of `save_running_page`."""
     source, target = language_names(checkpoint.run)
     values = {
+        "POLICY": page_policy(SCRIPTS, WORKERS),
         "TITLE": html.escape(one_line(f"Augenmerk · {lesson.title if lesson is not None else name}")),
         "STYLE": palette_style() + part("running.css") + (lesson_style() if lesson is not None else ""),
         "MODEL": html.escape(f"{one_line(name)} · {packed.num_parameters:,} parameters"),

@@ -15,6 +15,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.viz_app.export.map_svg import escaped, map_svg, svg_height
+from augenmerk.viz_app.export.page_parts import page_policy
 from augenmerk.viz_app.export.scene_notes import NO_WORDS, Ringed
 from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
 from augenmerk.viz_app.state.map_view import Band
@@ -140,8 +141,7 @@ def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{heading}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{heading}</h1>\n{name}"
+        f"{page_policy()}\n<title>{heading}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{heading}</h1>\n{name}"
         f'<input type="checkbox" id="numbers"{checked}> <label for="numbers">Numbers in the maps</label>\n'
         f"{parts}</body>\n</html>\n"
     )

@@ -73,16 +73,6 @@ def test_terms_and_marks_are_explained(checkpoint: Checkpoint, packed: PackedMod
         assert html.escape(meaning) in page
 
 
-def test_the_policy_allows_no_request(checkpoint: Checkpoint, packed: PackedModel) -> None:
-    page = running_page_html(checkpoint, "mine", packed)
-    found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
-    assert found is not None
-    policy = dict(each.strip().split(" ", 1) for each in found[1].split(";"))
-    assert policy["default-src"] == "'none'"
-    assert {value for name, value in policy.items() if name != "worker-src"} == {"'none'", "'unsafe-inline'"}
-    assert policy["worker-src"] == "blob:"
-
-
 def test_no_script_reads_texts_as_markup_or_asks_a_network() -> None:
     scripts = page_script(MODULES, ["showPage"]) + engine_script() + joined_script([PARTS / "worker.js"], ["serve"])
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", scripts)
