@@ -56,8 +56,23 @@ POINTS_PER_INCH, DOTS_PER_INCH, SEAM_POINTS = 72, 200, 0.3
 _NOT_SOUGHT = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 """Categories that look alike in all fonts, or mean something else in each."""
 _LAST_RESORT = "Last Resort"  # matplotlib's own font, whose glyphs are boxes
+_NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
+@contextmanager
+def own_style() -> Iterator[None]:
+    """Within the block, matplotlib draws in its own style, whatever the user's `matplotlibrc` says. A decorator, too.
+
+    Everything that makes or draws a part of a figure needs it: each part takes the style of that moment.
+    """
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        # text stays text, and the names inside an SVG file are the same each time
+        matplotlib.rcParams.update({"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "augenmerk"})
+        yield
+
+
+@own_style()
 def map_figure(drawing: Drawing) -> Figure:
     """One labelled map with its marks, its strip, its colour bar and its caption."""
     num_rows, num_columns = drawing.values.shape
@@ -112,6 +127,7 @@ def map_figure(drawing: Drawing) -> Figure:
     return figure
 
 
+@own_style()
 def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
     """All heads as small maps without labels: a row for each layer, block below block."""
     lines_of_maps = [line for block in blocks for line in block.lines]
@@ -142,10 +158,12 @@ def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
     return figure
 
 
+@own_style()
 def save_figure(figure: Figure, target: Path) -> None:
     """Writes a figure as PNG, SVG or PDF, by the name's ending; text stays text in the latter two.
 
-    Characters that the default font lacks are drawn in an installed font that has them, or as a box.
+    The same figure gives the same bytes each time. Characters that the default font lacks are drawn in an installed
+    font that has them, or as a box.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -155,8 +173,8 @@ def save_figure(figure: Figure, target: Path) -> None:
         raise StorageError(f"{target.name}: choose a file name that ends in .png, .svg or .pdf.")
     content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive of fonts
     _choose_fonts(figure)
-    with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}), _boxes_for_missing_glyphs():
-        figure.savefig(content, format=kind, dpi=DOTS_PER_INCH)
+    with _boxes_for_missing_glyphs():
+        figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=_NO_DATE.get(kind))
     with atomic_path(target) as temporary:
         temporary.write_bytes(content.getbuffer())
 

@@ -2,6 +2,7 @@ from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
@@ -12,6 +13,9 @@ from augenmerk.core.errors import StorageError
 from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure
 from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock, color_table
 from augenmerk.viz_app.state.map_view import Marks
+from augenmerk.viz_app.train.charts.axes import charts_figure
+from augenmerk.viz_app.train.charts.picture import ChartSettings, picture_of
+from augenmerk.viz_app.train.curves import RunCurves
 from tests.test_import_rules import modules_imported_by
 
 
@@ -54,6 +58,55 @@ def test_text_stays_text_in_a_vector_picture(tmp_path: Path) -> None:
     text = (tmp_path / "map.svg").read_text(encoding="utf-8")
     for words in ("key1", "row0", "A head", "costs $5"):
         assert words in text
+
+
+def _curves() -> RunCurves:
+    curves = RunCurves()
+    for step in range(1, 21):
+        curves.training_loss.append(step, 9.0 / step)
+    curves.last_step = 20
+    return curves
+
+
+FIGURES = {
+    "map": lambda: map_figure(_picture()),
+    "grid": lambda: grid_figure([_block("Cross", 2, 2)], "caption"),
+    "charts": lambda: charts_figure([picture_of(_curves(), ChartSettings(), 20)], "Run", "caption"),
+}
+OF_A_USER = {
+    "text.usetex": True,
+    "font.family": "monospace",
+    "font.size": 30,
+    "text.color": "red",
+    "axes.facecolor": "black",
+    "axes.grid": True,
+    "axes.linewidth": 5,
+    "lines.linestyle": "--",
+    "hatch.color": "red",
+    "image.cmap": "hot",
+    "image.interpolation": "bilinear",
+    "legend.fontsize": 30,
+    "figure.dpi": 30,
+    "savefig.bbox": "tight",
+    "savefig.transparent": True,
+    "svg.fonttype": "path",
+    "pdf.compression": 0,
+}
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_style_of_the_user_changes_no_figure(tmp_path: Path, name: str, ending: str) -> None:
+    plain, styled = tmp_path / f"plain.{ending}", tmp_path / f"styled.{ending}"
+    save_figure(FIGURES[name](), plain)
+    with matplotlib.rc_context(OF_A_USER):
+        save_figure(FIGURES[name](), styled)
+        assert {name: matplotlib.rcParams[name] for name in ("font.size", "text.usetex")} == {
+            "font.size": 30,
+            "text.usetex": True,
+        }, "it is the user's for other figures"
+    assert styled.read_bytes() == plain.read_bytes()
 
 
 UNUSUAL = {

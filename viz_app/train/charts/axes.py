@@ -17,6 +17,7 @@ from augenmerk.viz_app.export.figures import (
     CAPTION_INCHES,
     escaped,
     new_figure,
+    own_style,
     place_in,
     wrapped_caption,
     write_around,
@@ -193,6 +194,7 @@ def _label(value: float, digits: int) -> str:
     return f"{value:,.{digits - _MIN_DIGITS}f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
 
 
+@own_style()
 def charts_figure(charts: Sequence[ChartPicture], title: str, caption: str) -> Figure:
     """The charts, one below the other, with their legends."""
     lines = wrapped_caption(caption, WIDTH)

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip
 
+from augenmerk.viz_app.export.figures import own_style
 from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, scales
 from augenmerk.viz_app.train.charts.axes import ChartAxes
 from augenmerk.viz_app.train.charts.picture import ChartLine, ChartPicture, line_color
@@ -41,6 +42,7 @@ class LiveChart(FigureCanvasQTAgg):
     range_reset = Signal()
     moment_chosen = Signal(float)
 
+    @own_style()
     def __init__(self, *, has_step_labels: bool = True) -> None:
         """`has_step_labels`: whether the steps are labelled; else the chart below has the labels."""
         self._theme = current_theme()
@@ -65,6 +67,11 @@ class LiveChart(FigureCanvasQTAgg):
         self.mpl_connect("draw_event", self._on_full_draw)
         self._show_colors()
 
+    @own_style()
+    def draw(self) -> None:
+        super().draw()
+
+    @own_style()
     def show_picture(self, picture: ChartPicture) -> None:
         """Draws `picture`; call it at 5 Hz or less."""
         self.picture = picture
@@ -82,6 +89,7 @@ class LiveChart(FigureCanvasQTAgg):
         if is_theme_change(event) and self._theme != current_theme():
             self._show_colors()
 
+    @own_style()
     def _show_colors(self) -> None:
         self._theme = theme = current_theme()
         palette = vars(theme.palette)

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
@@ -58,6 +59,23 @@ def colors_in(chart: LiveChart) -> set[str]:
     image = chart.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     pixels = np.frombuffer(image.constBits(), dtype=np.uint32)
     return {f"#{pixel & 0xFFFFFF:06x}" for pixel in np.unique(pixels).tolist()}
+
+
+def test_a_style_of_the_user_changes_no_chart(
+    qtbot: QtBot, state: TrainState, chart: LiveChart, theme: Theme, qapp: QApplication
+) -> None:
+    with matplotlib.rc_context({"text.usetex": True, "font.size": 30, "axes.linewidth": 5, "lines.linestyle": "--"}):
+        styled = make_chart(qtbot)
+        show(styled, state)
+        show(styled, state, "learning_rate")
+        show(styled, state)
+        Theme.dark().apply(qapp)
+        styled.resize(500, 200)
+        theme.apply(qapp)
+        styled.resize(700, 260)
+        QCoreApplication.processEvents()
+        picture = styled.grab().toImage()
+    assert picture == chart.grab().toImage()
 
 
 @pytest.mark.heavy
