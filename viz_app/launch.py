@@ -45,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_standard_streams()
     tune_process()  # before anything imports torch
     os.environ.pop("MPLBACKEND", None)  # a notebook's backend may be unknown here, and is not needed
+    os.environ["QT_HASH_SEED"] = "0"  # else the order of the fonts in a PDF file is random
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
         return open_window([])

@@ -122,6 +122,7 @@ def read_frame(path: Path) -> FilmFrame:
 def _describe(translation: Translation) -> dict[str, Any]:
     """Everything but the maps, as JSON-ready values. The experiment changes nothing, so only its sentence is kept."""
     values = {name: value for name, value in vars(translation).items() if name not in _NOT_STORED}
+    values["seconds"] = 0.0  # measured; two runs with the same seed have the same film
     values["source_text"] = translation.source_text
     values["alternatives"] = [[asdict(choice) for choice in choices] for choices in translation.alternatives]
     values["source_words"] = [asdict(word) for word in translation.source_words]

@@ -46,6 +46,14 @@ def test_a_backend_of_pyplot_which_is_not_used_does_not_reach_matplotlib(
     assert "MPLBACKEND" not in os.environ
 
 
+def test_qt_orders_the_fonts_of_a_pdf_alike_each_time(
+    monkeypatch: pytest.MonkeyPatch, opened: list[tuple[Any, ...]]
+) -> None:
+    monkeypatch.delenv("QT_HASH_SEED", raising=False)
+    launch.main([])
+    assert os.environ["QT_HASH_SEED"] == "0"
+
+
 def test_app_passes_on_file_sentence_and_screenshot(opened: list[tuple[Any, ...]]) -> None:
     assert launch.main(["app", "a.safetensors", "--sentence", "Ein Hund.", "--screenshot", "out.png"]) == 0
     assert opened == [(Path("a.safetensors"), "Ein Hund.", Path("out.png"))]

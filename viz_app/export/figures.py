@@ -302,12 +302,18 @@ def _choose_fonts(figure: Figure) -> None:
 
 @lru_cache(maxsize=1024)
 def _other_families(text: str) -> tuple[str, ...]:
-    """Families of installed fonts of normal weight that have characters of `text` which the default font lacks."""
+    """Families of installed fonts of normal weight that have characters of `text` which the default font lacks.
+
+    Fonts that come with matplotlib are first; matplotlib lists fonts in a random order.
+    """
     default = get_font(findfont(FontProperties()))
     missing = {ord(letter) for letter in text if ord(letter) > 0x7F and unicodedata.category(letter) not in _NOT_SOUGHT}
     missing = {code for code in missing if not default.get_char_index(code)}
-    families = []
-    for entry in fontManager.ttflist if missing else ():
+    if not missing:
+        return ()
+    families, shipped = [], matplotlib.get_data_path()
+    fonts = sorted(fontManager.ttflist, key=lambda font: (not font.fname.startswith(shipped), font.name, font.fname))
+    for entry in fonts:
         if (entry.style, entry.weight) != ("normal", 400) or entry.name.startswith(_LAST_RESORT):
             continue
         try:

@@ -39,6 +39,7 @@ from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.viz_app.export.film import Film, FilmHeads
 from augenmerk.viz_app.export.html_page import save_page
 from augenmerk.viz_app.export.page_content import facts_of, page_content
+from augenmerk.viz_app.export.qt_pdf import pdf_file
 from augenmerk.viz_app.heatmap.drawing import Drawing, large_map, small_maps
 from augenmerk.viz_app.heatmap.lines_view import LinesPainter
 from augenmerk.viz_app.state import map_text
@@ -421,6 +422,8 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
 
 def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> bytes:
     """The file's content. Qt's writers do not report a full disk, so they write to memory."""
+    if kind == ".pdf":
+        return pdf_file(lambda writer: draw(_of_size(writer, size)))
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     if kind == ".png":
@@ -428,12 +431,10 @@ def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> byte
         image.setDevicePixelRatio(SCALE)
         draw(image)
         image.save(buffer, "PNG")  # type: ignore[call-overload]
-    else:
-        draw(_svg(buffer, size) if kind == ".svg" else _pdf(buffer, size))
-    content = bytes(buffer.data().data())
-    if kind != ".svg":
-        return content
-    text = printable(content.decode("utf-8", errors="replace"))  # Qt writes control characters, which XML refuses
+        return bytes(buffer.data().data())
+    draw(_svg(buffer, size))
+    # Qt writes control characters, which XML refuses
+    text = printable(bytes(buffer.data().data()).decode("utf-8", errors="replace"))
     return FONT_FAMILY.sub(_known_family, text.encode("utf-8"))
 
 
@@ -456,8 +457,8 @@ def _svg(buffer: QBuffer, size: QSize) -> QSvgGenerator:
     return generator
 
 
-def _pdf(buffer: QBuffer, size: QSize) -> QPdfWriter:
-    writer = QPdfWriter(buffer)
+def _of_size(writer: QPdfWriter, size: QSize) -> QPdfWriter:
+    """The writer, with a page of this size in pixels."""
     writer.setResolution(PIXELS_PER_INCH)
     points = QSizeF(size.width() * POINTS_PER_PIXEL, size.height() * POINTS_PER_PIXEL)
     page = QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch)

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QLocale, QMarginsF, QPointF, QRectF
+from PySide6.QtCore import QByteArray, QLocale, QMarginsF, QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QPageLayout, QPageSize, QPainter, QPdfWriter, QPen, QTextLayout, QTextOption
 from PySide6.QtSvg import QSvgRenderer
 
 from augenmerk.core.errors import StorageError
 from augenmerk.core.storage import atomic_path
 from augenmerk.viz_app.export.map_svg import INK, SOFT, map_svg, svg_height
+from augenmerk.viz_app.export.qt_pdf import pdf_file
 from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import NAME, Role, Sheet, SheetScene, sheet_title
 from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
@@ -67,22 +68,23 @@ def save_sheet_pdf(
     """
     is_american = QLocale.system().measurementSystem() == QLocale.MeasurementSystem.ImperialUSSystem
     default = QPageSize.PageSizeId.Letter if is_american else QPageSize.PageSizeId.A4
-    buffer = QBuffer()  # Qt's writer does not report a full disk
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QPdfWriter(buffer)
-    writer.setResolution(DOTS_PER_INCH)
-    writer.setTitle(sheet_title(title, sheet))
-    margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
-    layout = QPageLayout(QPageSize(size or default), QPageLayout.Orientation.Portrait, margins)
-    writer.setPageLayout(QPageLayout(layout.pageSize(), layout.orientation(), margins, QPageLayout.Unit.Millimeter))
-    painter = QPainter()
-    if not painter.begin(writer):
-        raise StorageError(f"Cannot draw {target.name}. Export the lesson as HTML, and print that.")
-    painter.scale(DOTS_PER_INCH / PIXELS_PER_INCH, DOTS_PER_INCH / PIXELS_PER_INCH)
-    _SheetPainter(writer, painter, sheet).paint(title, scenes)
-    painter.end()
+
+    def draw(writer: QPdfWriter) -> None:
+        writer.setResolution(DOTS_PER_INCH)
+        writer.setTitle(sheet_title(title, sheet))
+        margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
+        layout = QPageLayout(QPageSize(size or default), QPageLayout.Orientation.Portrait, margins)
+        writer.setPageLayout(QPageLayout(layout.pageSize(), layout.orientation(), margins, QPageLayout.Unit.Millimeter))
+        painter = QPainter()
+        if not painter.begin(writer):
+            raise StorageError(f"Cannot draw {target.name}. Export the lesson as HTML, and print that.")
+        painter.scale(DOTS_PER_INCH / PIXELS_PER_INCH, DOTS_PER_INCH / PIXELS_PER_INCH)
+        _SheetPainter(writer, painter, sheet).paint(title, scenes)
+        painter.end()
+
+    content = pdf_file(draw)
     with atomic_path(target) as temporary:
-        temporary.write_bytes(bytes(buffer.data().data()))
+        temporary.write_bytes(content)
 
 
 class _SheetPainter:

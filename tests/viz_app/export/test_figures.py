@@ -6,11 +6,11 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
-from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.text import Text
 
 from augenmerk.core.errors import StorageError
-from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure
+from augenmerk.viz_app.export.figures import _other_families, grid_figure, map_figure, save_figure
 from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock, color_table
 from augenmerk.viz_app.state.map_view import Marks
 from augenmerk.viz_app.train.charts.axes import charts_figure
@@ -50,6 +50,16 @@ def test_a_figure_is_saved_in_the_format_of_its_ending(tmp_path: Path, name: str
     save_figure(map_figure(_picture()), tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(magic)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_other_fonts_do_not_depend_on_the_order_in_which_they_were_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    letters = "\u2312\u2203\u0e01\u4e00"  # not in the default font; fonts that come with matplotlib have the first two
+    families = [_other_families.__wrapped__(letters)]
+    for order in (sorted, lambda fonts, key: sorted(fonts, key=key, reverse=True)):
+        monkeypatch.setattr(fontManager, "ttflist", order(fontManager.ttflist, key=lambda font: font.fname))
+        families.append(_other_families.__wrapped__(letters))
+    assert families[0]
+    assert families[1:] == families[:1] * 2
 
 
 @pytest.mark.figures
