@@ -9,7 +9,8 @@ from typing import Any, get_args
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ExperimentFileError
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, heads_of
+from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
 from augenmerk.core.translation.experiment_file import (
@@ -112,18 +113,15 @@ def shows(state: ExperimentState, saved: SavedExperiment) -> bool:
 
 def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
     """A sentence naming the heads of a checked view that a model lacks; empty if it lacks none."""
-    wanted = {_head(values["head"], "head")} if "head" in values else set()
-    wanted |= _several(values.get("several", ()))
-    missing = []
-    for head in sorted(wanted, key=lambda each: each.short_name):
-        num_layers = config.num_encoder_layers if head.kind == "encoder" else config.num_decoder_layers
-        if head.layer >= num_layers or head.head >= config.num_heads:
-            missing.append(display_text(head.short_name))
+    heads = {_head(values["head"], "head")} if "head" in values else set()
+    missing = (heads | _several(values.get("several", ()))).difference(heads_of(config))
     if not missing:
         return ""
+    names = ", ".join(sorted(display_text(head.short_name) for head in missing))
     return (
-        f"The view has heads that this model lacks: {', '.join(missing)}. It has {config.num_encoder_layers} encoder "
-        f"and {config.num_decoder_layers} decoder layers with {config.num_heads} heads. Another head is shown."
+        f"The view has heads that this model lacks: {names}. Its encoder has {config.num_encoder_layers} layers of "
+        f"{counted(config.num_heads, 'head')}, its decoder {config.num_decoder_layers} layers of "
+        f"{counted(config.decoder_heads, 'head')}. Another head is shown."
     )
 
 

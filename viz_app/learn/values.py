@@ -58,6 +58,15 @@ def _config(state: ExperimentState) -> ModelConfig:
     return state.model.run.model
 
 
+def _num_heads(state: ExperimentState, shown: Translation) -> int:
+    """H of the kind of attention that the chosen head belongs to."""
+    return shown.maps.of_kind(state.selection.head.kind).shape[1]
+
+
+def _head_width(state: ExperimentState, shown: Translation) -> int:
+    return _config(state).width // _num_heads(state, shown)
+
+
 def plain(tokens: Iterable[str]) -> tuple[str, ...]:
     """The tokens without marks of words."""
     return tuple(token.replace(WORD_MARK, "") for token in tokens)
@@ -134,12 +143,12 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "num-target-tokens": lambda state, shown: str(len(shown.predicted_tokens)),
     "head": lambda state, shown: display_text(state.selection.head.title),
     "num-heads": lambda state, shown: str(sum(layers * heads for layers, heads in map(state.maps.shape, MAP_KINDS))),
-    "heads-per-layer": lambda state, shown: str(_config(state).num_heads),
-    "head-width": lambda state, shown: str(_config(state).width // _config(state).num_heads),
+    "heads-per-layer": lambda state, shown: str(_num_heads(state, shown)),
+    "head-width": lambda state, shown: str(_head_width(state, shown)),
     "width": lambda state, shown: str(_config(state).width),
     "feed-forward-width": lambda state, shown: f"{_config(state).feed_forward_width:,}",
     "num-networks": lambda state, shown: str(len(networks_of(_config(state)))),
-    "root-head-width": lambda state, shown: f"{math.sqrt(_config(state).width // _config(state).num_heads):.2f}",
+    "root-head-width": lambda state, shown: f"{math.sqrt(_head_width(state, shown)):.2f}",
     "num-queries": lambda state, shown: str(shown.maps.of_kind(state.selection.head.kind).shape[-2]),
     "num-keys": lambda state, shown: str(shown.maps.of_kind(state.selection.head.kind).shape[-1]),
     "embedding-scaling": _embedding_scaling,

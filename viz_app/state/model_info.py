@@ -5,7 +5,7 @@ from pathlib import Path
 
 from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import RunConfig
+from augenmerk.core.config import ModelConfig, RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.quantities import counted
@@ -57,12 +57,15 @@ class ModelInfo:
         """Name, layers and heads in one line."""
         model = self.run.model
         layers = f"{model.num_encoder_layers} + {model.num_decoder_layers} layers"
-        heads = counted(model.num_heads, "head")
-        if model.decoder_heads != model.num_heads:
-            heads = f"{model.num_heads} + {counted(model.decoder_heads, 'head')}"
-        return f"{self.title} · {layers} · {heads}"
+        return f"{self.title} · {layers} · {heads_in_words(model)}"
 
     @property
     def device_summary(self) -> str:
         """The device in one line: "CPU", "cuda:0: NVIDIA H200"."""
         return "CPU" if self.device.name == "cpu" else f"{self.device.name}: {self.device.reason}"
+
+
+def heads_in_words(model: ModelConfig) -> str:
+    """The number of heads of each layer: "8 heads", or "8 + 4 heads" of encoder and decoder."""
+    heads = counted(model.decoder_heads, "head")
+    return heads if model.decoder_heads == model.num_heads else f"{model.num_heads} + {heads}"

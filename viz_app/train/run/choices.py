@@ -15,6 +15,7 @@ from augenmerk.core.text.languages import language_code
 from augenmerk.core.training.duration import Speed, steps_per_epoch, work_of
 from augenmerk.core.training.folder import default_runs_folder
 from augenmerk.core.training.schedules import describe_schedule, warmup_optimizer_steps
+from augenmerk.viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
@@ -182,7 +183,7 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     else:
         vocabulary = f"words seen {data.min_frequency}× or more"
     return [
-        ("layers", f"{model.num_encoder_layers} + {model.num_decoder_layers} · {counted(model.num_heads, 'head')}"),
+        ("layers", f"{model.num_encoder_layers} + {model.num_decoder_layers} · {heads_in_words(model)}"),
         ("width", f"{model.width} · feed-forward {model.feed_forward_width:,}"),
         ("norm", f"{model.norm_position}-norm · {model.positions} positions"),
         ("vocabulary", vocabulary),

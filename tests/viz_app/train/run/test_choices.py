@@ -113,10 +113,12 @@ def test_home_folder_is_written_as_a_tilde() -> None:
     assert with_tilde(Path("/elsewhere/runs")) == str(Path("/elsewhere/runs"))
 
 
-@pytest.mark.parametrize(("num_heads", "words"), [(1, "1 head"), (8, "8 heads")])
-def test_one_head_is_not_called_heads(num_heads: int, words: str) -> None:
+@pytest.mark.parametrize(
+    ("num_heads", "in_decoder", "words"), [(1, None, "1 head"), (8, None, "8 heads"), (8, 4, "8 + 4 heads")]
+)
+def test_heads_are_counted_in_words(num_heads: int, in_decoder: int | None, words: str) -> None:
     run = preset("notebook")
-    run = replace(run, model=replace(run.model, num_heads=num_heads))
+    run = replace(run, model=replace(run.model, num_heads=num_heads, num_decoder_heads=in_decoder))
     assert dict(key_settings(run))["layers"].endswith(f"· {words}")
     info = ModelInfo("a", None, run, DeviceChoice("cpu", "requested"), 1)
     assert info.summary.endswith(f"layers · {words}")
