@@ -16,12 +16,13 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+from augenmerk.core.config import DataConfig
 from augenmerk.core.corpora.batches import Batch, collate, validation_batches
-from augenmerk.core.corpora.prepared import encode_lines, encode_pairs
+from augenmerk.core.corpora.prepared import encode_lines
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.transformer import require_finite
-from augenmerk.core.text.codec import fold_case, words_of_pairs
+from augenmerk.core.text.codec import fold_case
 from augenmerk.core.text.legacy import bleu
 from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
 from augenmerk.core.translation.compilation import compile_general
@@ -130,12 +131,16 @@ def evaluate(
     )
     seconds = time.perf_counter() - began
     config = translator.run_config.data
-    language = rules_for(config.target_language)
-    scored: Sequence[Hypothesis] = hypotheses
-    if config.is_imported:  # its words are not spaCy's, which this score counts
-        words = SpacyTokenizer(language).pipe(hypothesis.text for hypothesis in hypotheses)
-        scored = [Hypothesis(each.text, tuple(cut)) for each, cut in zip(hypotheses, words, strict=True)]
-    return score(scored, references, language, seconds), hypotheses
+    scored = in_words_of_bleu(hypotheses, config)
+    return score(scored, references, rules_for(config.target_language), seconds), hypotheses
+
+
+def in_words_of_bleu(hypotheses: Sequence[Hypothesis], config: DataConfig) -> Sequence[Hypothesis]:
+    """The translations in spaCy's words, which BLEU counts; those of an imported model are others."""
+    if not config.is_imported:
+        return hypotheses
+    words = SpacyTokenizer(rules_for(config.target_language)).pipe(hypothesis.text for hypothesis in hypotheses)
+    return [Hypothesis(each.text, tuple(cut)) for each, cut in zip(hypotheses, words, strict=True)]
 
 
 MAX_ORDER = 4
@@ -269,10 +274,7 @@ def reference_loss(
     """
     run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
     config, room = run.data, run.model.max_positions
-    if config.is_imported:
-        encoded = encode_lines(codecs, sources, references)
-    else:
-        encoded = encode_pairs(codecs, config, *words_of_pairs(config, sources, references))
+    encoded = encode_lines(codecs, config, sources, references)
     pairs = encoded.take(place for place in encoded.within(room, room + 1) if len(encoded.target[place]) >= 2)
     if not len(pairs):
         return None

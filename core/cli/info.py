@@ -99,7 +99,8 @@ def _print_description(translator: "Translator") -> int:
         print("\ndecoding")
         for name, value in checkpoint.decoding.to_dict().items():
             print(f"  {name:26} {value}")
-    for part in ("model", "data") if origin is not None else ("model", "data", "training"):
+    was_trained_here = origin is None or translator.run_config.training.initial_model is not None
+    for part in ("model", "data", "training") if was_trained_here else ("model", "data"):
         print(f"\n{part}")
         for name, value in getattr(translator.run_config, part).to_dict().items():
             print(one_line(f"  {name:26} {value}"))

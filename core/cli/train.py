@@ -9,13 +9,21 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from augenmerk.core.cli.data import add_corpus, add_settings, read_corpus, with_languages
 from augenmerk.core.cli.options import add_device
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
-from augenmerk.core.config.run_config import dotted_settings, read_settings, read_toml, with_dotted
+from augenmerk.core.config.run_config import (
+    RATE_OF_FURTHER_TRAINING,
+    dotted_settings,
+    further,
+    read_settings,
+    read_toml,
+    with_dotted,
+)
+from augenmerk.core.config.settings import Settings
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.plain_text import printable
 from augenmerk.core.quantities import duration
@@ -47,8 +55,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--initial-model",
         type=Path,
         metavar="FILE",
-        help="start from the weights and vocabularies of this model, to train it further, also on other data; it must "
-        "have the same architecture and data settings",
+        help="train this model further, also on other data: its weights, architecture, tokenizer and vocabularies are "
+        f"used. Without --preset or --config, the rate is constant ({RATE_OF_FURTHER_TRAINING:g})",
     )
     parser.add_argument(
         "--teacher",
@@ -57,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="also learn the predictions of this model, weighted by training.distillation; repeatable: several are "
-        "averaged. The data are read with its vocabularies",
+        "averaged. The data are read with the tokenizer and vocabularies of the first",
     )
     parser.add_argument(
         "--list-settings", action=_ListSettings, nargs=0, help="print every setting for --set with its values, and exit"
@@ -133,24 +141,27 @@ def run(options: argparse.Namespace) -> int:
     """
     from augenmerk.core.training.distributed import SINGLE_PROCESS, commanding_workers, is_distributed, process_group
 
-    settings = configured_run(options)
+    models = _load_models(options)
+    settings = configured_run(options, *models)
     if not is_distributed():
-        return _train(options, settings, SINGLE_PROCESS, ECHO_SECONDS)
+        return _train(options, settings, models, SINGLE_PROCESS, ECHO_SECONDS)
     from augenmerk.core.training.loop import run_worker
 
     with process_group(options.device) as world:
         if world.is_main:
             with commanding_workers(world):
-                return _train(options, settings, world, TORCHRUN_ECHO_SECONDS)
+                return _train(options, settings, models, world, TORCHRUN_ECHO_SECONDS)
         with stop_on_interrupt(math.inf, announce=False):  # the main process decides when to stop
             try:
-                run_worker(lambda run: _read_inputs(options, run, lambda text: None)[2], options.device, world)
+                run_worker(lambda run: _read_corpus(options, run, models, lambda text: None), options.device, world)
             except TrainingError:  # the main process reports it
                 return 1
     return 0
 
 
-def _train(options: argparse.Namespace, settings: RunConfig, world: "World", echo_seconds: float) -> int:
+def _train(
+    options: argparse.Namespace, settings: RunConfig, models: "_Models", world: "World", echo_seconds: float
+) -> int:
     from augenmerk.core.device import choose_device
     from augenmerk.core.training.checks import check_address_space, check_memory_for_training
     from augenmerk.core.training.loop import train
@@ -162,7 +173,7 @@ def _train(options: argparse.Namespace, settings: RunConfig, world: "World", ech
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
-        initial, teachers, corpus = _read_inputs(options, settings, show.phase)
+        corpus = _read_corpus(options, settings, models, show.phase)
         stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)
 
@@ -179,8 +190,8 @@ def _train(options: argparse.Namespace, settings: RunConfig, world: "World", ech
             resume=options.resume,
             changes=changes,
             allow_changed_data=options.allow_changed_data,
-            initial=initial,
-            teachers=teachers,
+            initial=models.initial,
+            teachers=models.teachers,
             probe=options.probe,
             on_event=on_event,
             should_stop=lambda: stop.requested,
@@ -190,26 +201,44 @@ def _train(options: argparse.Namespace, settings: RunConfig, world: "World", ech
     return 0
 
 
-def _read_inputs(
-    options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]
-) -> "tuple[Checkpoint | None, list[Checkpoint], PreparedCorpus]":
-    """The initial model, the teachers, and the corpus, read with the vocabularies of these models.
+class _Models(NamedTuple):
+    """The models of --initial-model and --teacher."""
+
+    initial: "Checkpoint | None"
+    teachers: "Sequence[Checkpoint]"
+
+
+def _load_models(options: argparse.Namespace) -> _Models:
+    """Raises `CheckpointError`."""
+    if options.initial_model is None and not options.teacher:
+        return _Models(None, ())
+    from augenmerk.core.checkpoint.file import load_checkpoint
+
+    initial = None if options.initial_model is None else load_checkpoint(options.initial_model)
+    return _Models(initial, [load_checkpoint(path) for path in options.teacher])
+
+
+def _read_corpus(
+    options: argparse.Namespace, run: RunConfig, models: _Models, on_phase: Callable[[str], None]
+) -> "PreparedCorpus":
+    """The corpus, read with the vocabularies of the models.
 
     Raises:
         CheckpointError: such a model reads text with other settings, or there is no run to resume.
         AugenmerkError: as for `read_corpus`.
     """
-    from augenmerk.core.checkpoint.file import load_checkpoint
     from augenmerk.core.training.loop import codecs_to_keep
 
-    initial = None if options.initial_model is None else load_checkpoint(options.initial_model)
-    teachers = [load_checkpoint(path) for path in options.teacher]
-    codecs = codecs_to_keep(run, options.out, resume=options.resume, initial=initial, teachers=teachers)
-    return initial, teachers, read_corpus(options, run, on_phase, codecs)
+    codecs = codecs_to_keep(run, options.out, resume=options.resume, initial=models.initial, teachers=models.teachers)
+    return read_corpus(options, run, on_phase, codecs)
 
 
-def configured_run(options: argparse.Namespace) -> RunConfig:
+def configured_run(
+    options: argparse.Namespace, initial: "Checkpoint | None", teachers: "Sequence[Checkpoint]"
+) -> RunConfig:
     """The settings of the preset, the file or the resumed run, with the changes by options.
+
+    A model to train further provides its architecture and data settings, a teacher its data settings.
 
     Raises:
         ConfigError: a file or a setting is refused, or both a preset and a file are named.
@@ -219,12 +248,21 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
     if options.preset is not None and options.config is not None:
         raise ConfigError("--preset and --config cannot be combined. Omit one of them.")
     own = options.out / RUN_SETTINGS
+    parts: dict[str, Settings] = {}
+    if initial is not None:
+        parts = {"model": initial.run.model, "data": initial.run.data}
+    elif teachers:
+        parts = {"data": teachers[0].run.data}
     if options.config is not None:
-        chosen = read_toml(options.config)
+        chosen = read_toml(options.config, parts)
     elif options.preset is None and options.resume and own.is_file():
         chosen = read_toml(own)
+    elif initial is None:
+        chosen = dataclasses.replace(preset(options.preset or DEFAULT_PRESET), **parts)  # type: ignore[arg-type]
+    elif options.preset is None:
+        chosen = further(initial.run)
     else:
-        chosen = preset(options.preset or DEFAULT_PRESET)
+        chosen = dataclasses.replace(initial.run, training=preset(options.preset).training)
     given = {name: getattr(options, name) for name in _SETTINGS.values() if getattr(options, name) is not None}
     if options.compile:
         given["compile"] = True

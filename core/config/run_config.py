@@ -279,6 +279,8 @@ PRESETS: dict[str, RunConfig] = {
     )
 }
 DEFAULT_PRESET = "multi30k"
+RATE_OF_FURTHER_TRAINING = 1e-4
+"""A rate at which a model that is trained further keeps what it has learned."""
 
 
 def preset(name: str) -> RunConfig:
@@ -287,6 +289,16 @@ def preset(name: str) -> RunConfig:
         return PRESETS[name]
     except KeyError:
         raise ConfigError(f"There is no preset {name!r}. Choose from: {', '.join(PRESETS)}.") from None
+
+
+def further(model: RunConfig) -> RunConfig:
+    """The settings for training a model further, from those that it was trained or imported with.
+
+    It keeps its architecture and text processing, and gets the training settings of its preset (of `DEFAULT_PRESET`, if
+    it has none) at a constant, low rate.
+    """
+    training = PRESETS.get(model.preset, PRESETS[DEFAULT_PRESET]).training
+    return replace(model, training=training.replace(schedule="constant", learning_rate=RATE_OF_FURTHER_TRAINING))
 
 
 def to_toml(run: RunConfig) -> str:
@@ -304,8 +316,8 @@ def _value(value: str | int | float | bool | None) -> str:
     return json.dumps(NOTHING if value is None else value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def read_toml(path: Path) -> RunConfig:
-    """The run that the file at `path` describes.
+def read_toml(path: Path, parts: Mapping[str, Settings] | None = None) -> RunConfig:
+    """The run that the file at `path` describes; `parts` as for `from_toml`.
 
     Raises:
         ConfigError: it is missing or not TOML, or a setting is unknown or refused.
@@ -319,16 +331,20 @@ def read_toml(path: Path) -> RunConfig:
             "run's folder."
         ) from error
     try:
-        return from_toml(text)
+        return from_toml(text, parts)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def from_toml(text: str) -> RunConfig:
-    """The run that `text` describes. Missing settings come from the preset that it names, if any.
+def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConfig:
+    """The run that `text` describes. Missing settings come from `parts`, or from the preset that it names, if any.
 
     A file that lacks only newer settings is a complete file of an earlier version. These settings take their defaults,
     which keep the earlier behaviour, even if the preset has changed since.
+
+    Args:
+        text: TOML.
+        parts: groups of settings by name, such as those of a model to train further.
 
     Raises:
         ConfigError: it is not TOML, or a setting is unknown or refused.
@@ -343,13 +359,14 @@ def from_toml(text: str) -> RunConfig:
     except (ValueError, RecursionError) as error:  # ValueError: of TOML, or a number of thousands of digits
         raise ConfigError(f"This is not TOML: {error}. Use lines such as batch_size = 64 below [training].") from error
     base = PRESETS.get(str(values.get("preset", "")))
+    defaults: Mapping[str, Settings] = (vars(base) if base else {}) | dict(parts or {})
     merged: dict[str, Any] = {"preset": "custom", "description": ""} | values
     if base is not None and "description" not in values:
         merged["description"] = base.description
     for part, settings in PARTS.items():
         given = values.get(part, {})
         require_mapping(f"[{part}]", given)
-        rest = getattr(base, part).to_dict() if base and not _is_whole(settings, given) else {}
+        rest = defaults[part].to_dict() if part in defaults and not _is_whole(settings, given) else {}
         merged[part] = rest | _with_nothing(settings, given)
     return RunConfig.from_dict(merged)
 

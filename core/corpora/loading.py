@@ -12,6 +12,7 @@ from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.text.codec import CodecPair
 
+USE_TEXT = "Use text (a folder, or two files), which is read with the model's vocabulary, or data prepared with it"
 COPY = "copy"
 MULTI30K = "multi30k"
 
@@ -32,7 +33,7 @@ def load_corpus(
         on_phase: called with a description of each phase.
         should_stop: called during a download.
         codecs: of a model whose vocabularies are kept, made with the same data settings; None to learn them from the
-            text. Ignored for prepared data and the copy task, which have their own vocabularies.
+            text. Prepared data and the copy task have their own vocabularies.
 
     Raises:
         CorpusError: the source is missing or unusable.
@@ -55,7 +56,7 @@ def load_corpus(
             f"train.{run.data.source_language} and train.{run.data.target_language}, or a file of prepared data."
         )
     on_phase(f"Reading {path.name}")
-    return _matching(load_prepared(path), run, path)
+    return _matching(load_prepared(path), run, path, codecs)
 
 
 def load_pair(
@@ -103,13 +104,16 @@ def _wrong_kind(run: RunConfig, given: str) -> str:
     return f"The preset {run.preset} cannot learn from {given}. Choose {wanted}, or another preset."
 
 
-def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path) -> PreparedCorpus:
+def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecPair | None) -> PreparedCorpus:
     """`corpus`, if it was prepared with the data settings of `run`. Raises `CorpusError`."""
     given, wanted = corpus.config.to_dict(), run.data.to_dict()
     different = [f"{name} is {given[name]}, not {wanted[name]}" for name in wanted if given[name] != wanted[name]]
     if different:
+        reader, advice = "the model", USE_TEXT
+        if codecs is None:
+            reader = f"the preset {run.preset}"
+            advice = f"Prepare it again with --preset {run.preset}, or choose the preset it was made for"
         raise CorpusError(
-            f"{path} was prepared with other settings than the preset {run.preset} has: {'; '.join(different)}. "
-            f"Prepare it again with --preset {run.preset}, or choose the preset it was made for."
+            f"{path} was prepared with other settings than {reader} has: {'; '.join(different)}. {advice}."
         )
     return corpus

@@ -73,7 +73,7 @@ class PreparedCorpus:
         validation_texts: the validation split as text, for scores during training; may be empty.
         num_left_out: training pairs dropped because they are longer than `config.max_length`.
         word_counts: counts of the words in the source side of `train`; None in files of earlier versions, for text with
-            too many different words, and for the copy task, which has none.
+            too many different words, for imported models, whose tokenizers count none, and for the copy task.
     """
 
     name: str
@@ -125,15 +125,21 @@ def prepare(
         codecs: of a model whose vocabularies are kept, made with the same `config`; None to learn them.
 
     Raises:
+        ConfigError: the config is that of an imported model, and its codecs are not given.
         CorpusError: no training pair is left after the length limit, or the text is too small for the subwords.
     """
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
-    train_words, validation_words = (words_of_pairs(config, each.source, each.target) for each in (train, validation))
-    if codecs is None:
-        on_phase("Learning subwords" if config.num_subwords else "Building vocabularies")
-        codecs = CodecPair.learn(config, *train_words)
-    on_phase("Turning words into numbers")
-    encoded = encode_pairs(codecs, config, *train_words)
+    source_words: list[list[str]] | None = None
+    if codecs is not None and config.is_imported:
+        encoded = encode_lines(codecs, config, train.source, train.target)
+    else:
+        words = words_of_pairs(config, train.source, train.target)
+        source_words = words[0]
+        if codecs is None:
+            on_phase("Learning subwords" if config.num_subwords else "Building vocabularies")
+            codecs = CodecPair.learn(config, *words)
+        on_phase("Turning words into numbers")
+        encoded = _encode_words(codecs, config, *words)
     kept = _within_length(encoded, config)
     if not kept:
         raise CorpusError(
@@ -145,10 +151,12 @@ def prepare(
         config=config,
         codecs=codecs,
         train=encoded.take(kept),
-        validation=encode_pairs(codecs, config, *validation_words),
+        validation=encode_lines(codecs, config, validation.source, validation.target),
         validation_texts=validation,
         num_left_out=len(encoded) - len(kept),
-        word_counts=WordCounts.of_sentences([train_words[0][place] for place in kept], kind),
+        word_counts=None
+        if source_words is None
+        else WordCounts.of_sentences([source_words[place] for place in kept], kind),
     )
 
 
@@ -176,27 +184,32 @@ def _draw_copy_pairs(config: DataConfig, count: int, seed: str) -> EncodedPairs:
     return EncodedPairs(sequences, sequences)
 
 
-def encode_pairs(
-    codecs: CodecPair, config: DataConfig, source_words: list[list[str]], target_words: list[list[str]]
-) -> EncodedPairs:
-    """Words of both sides to ids, wrapped as the config says."""
-    start, end = _marks(codecs.source.vocabulary) if config.wrap_source else ([], [])
-    source = [[*start, *codecs.source.encode_words(words), *end] for words in source_words]
-    start, end = _marks(codecs.target.vocabulary)
-    target = [[*start, *codecs.target.encode_words(words), *end] for words in target_words]
-    return EncodedPairs(source, target)
+def encode_lines(codecs: CodecPair, config: DataConfig, sources: Sequence[str], targets: Sequence[str]) -> EncodedPairs:
+    """Lines of both sides to ids, wrapped as the config says; imported models read whole lines.
 
-
-def encode_lines(codecs: CodecPair, sources: Sequence[str], targets: Sequence[str]) -> EncodedPairs:
-    """Lines of both sides to ids, as imported models read them: the source ends with a mark, the target is wrapped."""
+    Raises:
+        ConfigError: the language needs a missing package.
+    """
+    if not config.is_imported:
+        return _encode_words(codecs, config, *words_of_pairs(config, sources, targets))
 
     def ids_of(codec: TextCodec, line: str) -> list[int]:
-        return [token for word in codec.encode_text(line) for token in word.ids]
+        return [token for word in codec.encode_text(codec.one_line(line)) for token in word.ids]
 
     _, end = _marks(codecs.source.vocabulary)
     source = [[*ids_of(codecs.source, line), *end] for line in sources]
     start, end = _marks(codecs.target.vocabulary)
     return EncodedPairs(source, [[*start, *ids_of(codecs.target, line), *end] for line in targets])
+
+
+def _encode_words(
+    codecs: CodecPair, config: DataConfig, source_words: list[list[str]], target_words: list[list[str]]
+) -> EncodedPairs:
+    start, end = _marks(codecs.source.vocabulary) if config.wrap_source else ([], [])
+    source = [[*start, *codecs.source.encode_words(words), *end] for words in source_words]
+    start, end = _marks(codecs.target.vocabulary)
+    target = [[*start, *codecs.target.encode_words(words), *end] for words in target_words]
+    return EncodedPairs(source, target)
 
 
 def _marks(vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
@@ -207,7 +220,8 @@ def _within_length(pairs: EncodedPairs, config: DataConfig) -> Sequence[int]:
     """The places of the pairs that are not too long."""
     if config.max_length is None:
         return range(len(pairs))
-    return pairs.within(config.max_length + (2 if config.wrap_source else 0), config.max_length + 2)
+    num_marks = 2 if config.wrap_source else 1 if config.end_source else 0
+    return pairs.within(config.max_length + num_marks, config.max_length + 2)
 
 
 def save_prepared(corpus: PreparedCorpus, path: Path) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, model_digest
+from augenmerk.core.checkpoint.file import Checkpoint, Origin, fill_parameters, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import DataConfig, RunConfig, TrainingConfig
+from augenmerk.core.config import DataConfig, DecodingConfig, RunConfig, TrainingConfig
 from augenmerk.core.config.settings import Settings
 from augenmerk.core.corpora.augmentation import Resegmentation
 from augenmerk.core.corpora.batches import Batch
+from augenmerk.core.corpora.loading import USE_TEXT
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.inference.products import has_faster_kernels
@@ -42,7 +43,6 @@ LARGEST_WEIGHT = 1e4
 """Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""
 EXPLOSION = 10.0
 """A loss higher than this many times that of an untrained model does not recover."""
-_USE_TEXT = "Use text (a folder, or two files), which is read with the model's vocabulary, or data prepared with it"
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 _FREE_TO_CHANGE = frozenset(
     ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
@@ -124,6 +124,8 @@ class TrainingSession:
         self.device = torch.device(device)
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
         self._word_counts = corpus.word_counts
+        self._decoding = DecodingConfig()
+        self._origin: Origin | None = None
         torch.manual_seed(run.training.seed)
         num_source, num_target = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
         self.model = Transformer(run.model, num_source, num_target, self.padding_id).to(self.device)
@@ -315,6 +317,8 @@ class TrainingSession:
             corpus=self.corpus.name,
             corpus_digest=self.corpus.digest,
             history=tuple(history),
+            decoding=self._decoding,
+            origin=self._origin,
             word_counts=self._word_counts,
         )
 
@@ -357,16 +361,16 @@ class TrainingSession:
             )
         if different := _differences(initial.run.model, self.run.model, {"dropout"}):
             raise CheckpointError(
-                f"The initial model has another architecture: {different}. Choose the settings of its run (run.toml; "
-                "only dropout may differ), or another model."
+                f"The initial model has another architecture: {different}. Leave these settings out, as it brings its "
+                "own (only dropout may differ), or choose another model."
             )
         require_same_reading(self.run.data, initial.run.data, "The model to begin with")
         if self.corpus.codecs.to_dict() != initial.codecs.to_dict():
             raise CheckpointError(
-                f"The corpus gives another vocabulary than that of the initial model. {_USE_TEXT}, or train without an "
+                f"The corpus gives another vocabulary than that of the initial model. {USE_TEXT}, or train without an "
                 "initial model."
             )
-        fill_parameters(self.model, initial.weights)
+        self._take_over(initial)
         self._word_counts = self._counts_of_all(initial)
         self.run = self.run.with_training(initial_model=digest)
 
@@ -404,7 +408,7 @@ class TrainingSession:
             require_same_reading(self.run.data, teacher.run.data, f"Teacher {number}")
             if teacher.codecs.to_dict() != self.corpus.codecs.to_dict():
                 raise CheckpointError(
-                    f"Teacher {number} and the corpus have different vocabularies. {_USE_TEXT}, or leave this teacher "
+                    f"Teacher {number} and the corpus have different vocabularies. {USE_TEXT}, or leave this teacher "
                     "out."
                 )
         self._teachers = [teacher.build_model().eval().to(self.device) for teacher in teachers]
@@ -454,7 +458,7 @@ class TrainingSession:
             )
         if checkpoint.word_counts is not None or self.run.training.initial_model is not None:
             self._word_counts = self._counts_of_all(checkpoint)  # else it was saved by an earlier version
-        fill_parameters(self.model, checkpoint.weights)
+        self._take_over(checkpoint)
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
             if self.progress.step:
@@ -468,6 +472,11 @@ class TrainingSession:
                 "start a new run in another folder."
             ) from error
         return _fit_progress(self.progress, self.run.training, checkpoint.run.training, has_changed_data)
+
+    def _take_over(self, checkpoint: Checkpoint) -> None:
+        """Fills in the weights of a model, and keeps its origin and decoding settings. Raises `CheckpointError`."""
+        fill_parameters(self.model, checkpoint.weights)
+        self._decoding, self._origin = checkpoint.decoding, checkpoint.origin
 
     def _counts_of_all(self, earlier: Checkpoint) -> WordCounts | None:
         """The words of all data that the model learns from; None if earlier data are unknown."""
@@ -567,10 +576,12 @@ def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> 
         free.add("min_frequency")  # of vocabularies of words
     if "symbols" not in (data.tokenization, of_model.tokenization):
         free.add("copy_symbols")
+    if data.is_imported:  # its tokenizer does not depend on them
+        free |= {"source_language", "target_language"}
     if different := _differences(of_model, data, free):
         raise CheckpointError(
-            f"{model} reads text with other settings: {different}. Its vocabulary only fits its own settings: choose "
-            "those of its run (--config run.toml, or --set data.NAME=VALUE), or another model."
+            f"{model} reads text with other settings: {different}. Its vocabulary only fits its own settings: leave "
+            "these out, as it brings them along, or choose another model."
         )
 
 

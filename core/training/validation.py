@@ -2,12 +2,18 @@
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.device import DeviceChoice
-from augenmerk.core.evaluation import CorpusLoss, bleu_tokenized_lowercased, corpus_loss, reference_words
-from augenmerk.core.text.tokenizers import has_rules
+from augenmerk.core.evaluation import (
+    CorpusLoss,
+    bleu_tokenized_lowercased,
+    corpus_loss,
+    in_words_of_bleu,
+    reference_words,
+)
+from augenmerk.core.text.tokenizers import has_rules, rules_for
 from augenmerk.core.training.device_choices import max_tokens_at_once
 from augenmerk.core.training.events import DivergedError, SampleTranslated, TranslatedExample
 from augenmerk.core.training.film import FilmFrame
@@ -66,7 +72,7 @@ class Validator:
         if self.run.is_copy_task:
             self._expected_words = [reference.split() for reference in self.references]
         elif chosen:
-            self._expected_words = reference_words(self.references, self.run.data.target_language)
+            self._expected_words = reference_words(self.references, rules_for(self.run.data.target_language))
         self._batches = [
             collate(corpus.validation, indices, session.padding_id, self.run.training.pad_to).to(session.device)
             for indices in validation_batches(corpus.validation, self.run.training)
@@ -145,7 +151,7 @@ class Validator:
         return SampleTranslated(
             epoch=progress.epoch,
             step=progress.step,
-            bleu=bleu_tokenized_lowercased([self._with_all_words(one) for one in hypotheses], self._expected_words),
+            bleu=bleu_tokenized_lowercased(self._in_words(hypotheses), self._expected_words),
             num_sentences=len(self.sources),
             examples=tuple(TranslatedExample(text, wanted, given.text) for text, wanted, given in shown)[:NUM_EXAMPLES],
         )
@@ -162,9 +168,11 @@ class Validator:
         """A translator with a copy of the current model."""
         return Translator(self.session.snapshot(()), self.device)
 
-    def _with_all_words(self, hypothesis: Hypothesis) -> Hypothesis:
-        """Add the copy task's first symbol, which is given, but part of the answer."""
-        return Hypothesis(hypothesis.text, tuple(hypothesis.text.split())) if self.run.is_copy_task else hypothesis
+    def _in_words(self, hypotheses: Sequence[Hypothesis]) -> Sequence[Hypothesis]:
+        """The translations as they are scored: the copy task's with the first symbol, which is given."""
+        if self.run.is_copy_task:
+            return [Hypothesis(each.text, tuple(each.text.split())) for each in hypotheses]
+        return in_words_of_bleu(hypotheses, self.run.data)
 
     def _default_probe(self) -> str | None:
         """The symbols in order for the copy task, else the first validation sentence of suitable length."""

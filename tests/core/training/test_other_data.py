@@ -143,7 +143,7 @@ def test_other_data_settings_are_refused_and_named(tmp_path: Path, trained: Path
 
     said = refusal(source_case="keep", num_subwords=90, max_length=50)
     assert said.startswith("source_case is 'lower' there and 'keep' here; num_subwords is None there and 90 here. Its")
-    assert "choose those of its run (--config run.toml, or --set data.NAME=VALUE), or another model" in said
+    assert "leave these out, as it brings them along, or choose another model" in said
     assert "source_language is 'de' there and 'fr' here. Its vocabulary" in refusal(source_language="fr")
     assert "min_frequency is 2 there and 1 here. Its vocabulary" in refusal(min_frequency=1)
     shorter = dataclasses.replace(RUN, data=RUN.data.replace(max_length=50))

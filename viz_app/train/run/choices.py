@@ -180,6 +180,8 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
         vocabulary = f"{data.copy_symbols + 1} symbols, length {data.copy_length}"
     elif data.num_subwords:
         vocabulary = f"{data.num_subwords:,} joint subwords"
+    elif data.is_imported:
+        vocabulary = "that of the imported model"
     else:
         vocabulary = f"words seen {data.min_frequency}× or more"
     return [
