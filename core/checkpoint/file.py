@@ -81,6 +81,7 @@ class Checkpoint:
         origin: the origin of an imported model; None for one that was trained here.
         word_counts: counts of the source words in the training data; None in files of earlier versions, and for models
             whose training data are not known or have no words.
+        path: the file that it was read from; None if it was not read.
     """
 
     run: RunConfig
@@ -95,6 +96,7 @@ class Checkpoint:
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     origin: Origin | None = None
     word_counts: WordCounts | None = None
+    path: Path | None = None
 
     def build_model(self) -> Transformer:
         """The Transformer with these weights, in single precision, on the CPU, ready to translate.
@@ -270,7 +272,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             f"file. Use another copy, or a file *{SUFFIX} written by Augenmerk."
         ) from error
     _check_values(path, description, weights, state if with_state else None)
-    return replace(described, weights=weights, state=state, word_counts=word_counts)
+    return replace(described, weights=weights, state=state, word_counts=word_counts, path=path)
 
 
 def _check_not_empty(path: Path) -> None:

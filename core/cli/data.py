@@ -2,18 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import with_dotted
+from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.errors import ConfigError
-
-if TYPE_CHECKING:
-    from augenmerk.core.corpora.prepared import PreparedCorpus
-    from augenmerk.core.text.codec import CodecPair
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +26,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prepare and write. Raises `AugenmerkError`."""
+    from augenmerk.core.corpora.loading import load_corpus
     from augenmerk.core.corpora.prepared import save_prepared
 
     run_config = with_languages(with_dotted(preset(options.preset), options.settings), options)
-    corpus = read_corpus(options, run_config, lambda text: print(text, file=sys.stderr))
+    corpus = load_corpus(corpus_source(options, run_config), run_config, lambda text: print(text, file=sys.stderr))
     save_prepared(corpus, options.out)
     vocabularies = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
     print(
@@ -83,31 +80,21 @@ def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
     return replace(run, data=run.data.replace(**given))
 
 
-def read_corpus(
-    options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None], codecs: "CodecPair | None" = None
-) -> "PreparedCorpus":
-    """The corpus named by the options.
-
-    Args:
-        options: those of `add_corpus`.
-        run: its data settings determine how text becomes ids.
-        on_phase: called with a description of each phase.
-        codecs: vocabularies to keep; None to learn them from the text.
+def corpus_source(options: argparse.Namespace, run: RunConfig, known: DataSource | None = None) -> DataSource:
+    """The corpus named by the options of `add_corpus`; else the `known` one of a resumed run, or the copy task.
 
     Raises:
         ConfigError: no corpus or two are named.
-        CorpusError: it cannot be read.
     """
-    from augenmerk.core.corpora.loading import COPY, load_corpus, load_pair
-
     pair: Sequence[Path | None] = (options.source, options.target)
     if options.data is None and all(pair):
-        return load_pair(options.source, options.target, run, on_phase, codecs)
+        return options.source, options.target
     if any(pair):
         raise ConfigError("Name the corpus either by --data or by --source and --target together.")
-    if options.data is None and not run.is_copy_task:
+    source: DataSource | None = options.data or known or ("copy" if run.is_copy_task else None)
+    if source is None:
         raise ConfigError(
             f"The preset {run.preset} needs sentence pairs. Add --data with a folder, a file of prepared data or the "
             "word multi30k; or --source and --target."
         )
-    return load_corpus(options.data or COPY, run, on_phase, codecs=codecs)
+    return source

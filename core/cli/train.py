@@ -9,9 +9,9 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from augenmerk.core.cli.data import add_corpus, add_settings, read_corpus, with_languages
+from augenmerk.core.cli.data import add_corpus, add_settings, corpus_source, with_languages
 from augenmerk.core.cli.options import add_device
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
@@ -29,10 +29,10 @@ from augenmerk.core.plain_text import printable
 from augenmerk.core.quantities import duration
 
 if TYPE_CHECKING:
-    from augenmerk.core.checkpoint.file import Checkpoint
     from augenmerk.core.corpora.prepared import PreparedCorpus
     from augenmerk.core.training.distributed import World
     from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished, TrainingStarted
+    from augenmerk.core.training.inputs import RunModels
 
 TORCHRUN_ECHO_SECONDS = 5.0
 """Ctrl-C reaches a process twice: from the terminal and from torchrun."""
@@ -78,7 +78,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--probe", metavar="SENTENCE", help="a sentence to translate at each validation, for the film of attention"
     )
     parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard event files into --out")
-    parser.add_argument("--resume", action="store_true", help="continue from the last checkpoint in --out")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="continue the run in --out from its last checkpoint; nothing else has to be given",
+    )
     parser.add_argument(
         "--change",
         action="append",
@@ -107,6 +111,8 @@ _SETTINGS = {
     "checkpoint-steps": "checkpoint_steps",
 }
 """Options that set one number of `TrainingConfig`, with its field."""
+_FLAGS = ("compile", "deterministic")
+"""Options that turn on a setting of `TrainingConfig`."""
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
@@ -140,9 +146,12 @@ def run(options: argparse.Namespace) -> int:
     Of several processes started by torchrun, the main one trains and the others are its workers.
     """
     from augenmerk.core.training.distributed import SINGLE_PROCESS, commanding_workers, is_distributed, process_group
+    from augenmerk.core.training.inputs import load_models
 
-    models = _load_models(options)
-    settings = configured_run(options, *models)
+    models = load_models(
+        options.out, resume=options.resume, initial_model=options.initial_model, teachers=options.teacher
+    )
+    settings = configured_run(options, models)
     if not is_distributed():
         return _train(options, settings, models, SINGLE_PROCESS, ECHO_SECONDS)
     from augenmerk.core.training.loop import run_worker
@@ -160,7 +169,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(
-    options: argparse.Namespace, settings: RunConfig, models: "_Models", world: "World", echo_seconds: float
+    options: argparse.Namespace, settings: RunConfig, models: "RunModels", world: "World", echo_seconds: float
 ) -> int:
     from augenmerk.core.device import choose_device
     from augenmerk.core.training.checks import check_address_space, check_memory_for_training
@@ -201,74 +210,89 @@ def _train(
     return 0
 
 
-class _Models(NamedTuple):
-    """The models of --initial-model and --teacher."""
-
-    initial: "Checkpoint | None"
-    teachers: "Sequence[Checkpoint]"
-
-
-def _load_models(options: argparse.Namespace) -> _Models:
-    """Raises `CheckpointError`."""
-    if options.initial_model is None and not options.teacher:
-        return _Models(None, ())
-    from augenmerk.core.checkpoint.file import load_checkpoint
-
-    initial = None if options.initial_model is None else load_checkpoint(options.initial_model)
-    return _Models(initial, [load_checkpoint(path) for path in options.teacher])
-
-
 def _read_corpus(
-    options: argparse.Namespace, run: RunConfig, models: _Models, on_phase: Callable[[str], None]
+    options: argparse.Namespace, run: RunConfig, models: "RunModels", on_phase: Callable[[str], None]
 ) -> "PreparedCorpus":
-    """The corpus, read with the vocabularies of the models.
+    """The corpus that the options name, or that of the resumed run. Raises `AugenmerkError`."""
+    from augenmerk.core.training.folder import read_run_inputs
+    from augenmerk.core.training.inputs import read_corpus
 
-    Raises:
-        CheckpointError: such a model reads text with other settings, or there is no run to resume.
-        AugenmerkError: as for `read_corpus`.
-    """
-    from augenmerk.core.training.loop import codecs_to_keep
-
-    codecs = codecs_to_keep(run, options.out, resume=options.resume, initial=models.initial, teachers=models.teachers)
-    return read_corpus(options, run, on_phase, codecs)
+    known = read_run_inputs(options.out).data if options.resume else None
+    source = corpus_source(options, run, known)
+    return read_corpus(run, options.out, source, resume=options.resume, models=models, on_phase=on_phase)
 
 
-def configured_run(
-    options: argparse.Namespace, initial: "Checkpoint | None", teachers: "Sequence[Checkpoint]"
-) -> RunConfig:
+def configured_run(options: argparse.Namespace, models: "RunModels") -> RunConfig:
     """The settings of the preset, the file or the resumed run, with the changes by options.
 
     A model to train further provides its architecture and data settings, a teacher its data settings.
 
     Raises:
         ConfigError: a file or a setting is refused, or both a preset and a file are named.
+        CheckpointError: an option contradicts the run to resume, or there is none.
     """
-    from augenmerk.core.training.folder import RUN_SETTINGS
-
     if options.preset is not None and options.config is not None:
         raise ConfigError("--preset and --config cannot be combined. Omit one of them.")
-    own = options.out / RUN_SETTINGS
+    if options.resume:
+        return _resumed_run(options)
     parts: dict[str, Settings] = {}
-    if initial is not None:
-        parts = {"model": initial.run.model, "data": initial.run.data}
-    elif teachers:
-        parts = {"data": teachers[0].run.data}
+    if models.initial is not None:
+        parts = {"model": models.initial.run.model, "data": models.initial.run.data}
+    elif models.teachers:
+        parts = {"data": models.teachers[0].run.data}
     if options.config is not None:
         chosen = read_toml(options.config, parts)
-    elif options.preset is None and options.resume and own.is_file():
-        chosen = read_toml(own)
-    elif initial is None:
+    elif models.initial is None:
         chosen = dataclasses.replace(preset(options.preset or DEFAULT_PRESET), **parts)  # type: ignore[arg-type]
     elif options.preset is None:
-        chosen = further(initial.run)
+        chosen = further(models.initial.run)
     else:
-        chosen = dataclasses.replace(initial.run, training=preset(options.preset).training)
+        chosen = dataclasses.replace(models.initial.run, training=preset(options.preset).training)
+    return _with_options(chosen, options)
+
+
+def _resumed_run(options: argparse.Namespace) -> RunConfig:
+    """The settings of the run to resume, with another length if options say so."""
+    from augenmerk.core.training.inputs import settings_of_run
+    from augenmerk.core.training.session import differing_settings, require_same_run
+
+    own, place = settings_of_run(options.out), f"the run in {options.out}"
+    if options.preset not in (None, own.preset):
+        raise ConfigError(
+            f"--preset {options.preset} contradicts {place}, which was started from the preset {own.preset}. Leave "
+            "--preset out: --resume alone continues the run. Or start a new run in another folder."
+        )
+    run = _with_options(own if options.config is None else read_toml(options.config), options)
+    named, changed = _named_by_options(options), frozenset(read_changes(options.change))
+    kept = [name for name in ("initial_model", "teachers", "fit_schedule") if f"training.{name}" not in named]
+    run = run.with_training(**{name: getattr(own.training, name) for name in kept})  # a file may lack them
+    different = differing_settings(run, own, changed)
+    names = dict.fromkeys(named.get(name, f"--config {options.config}") for name in different)
+    verb = "contradicts" if len(names) == 1 else "contradict"
+    require_same_run(run, own, changed, f"{' and '.join(names)} {verb} {place}, which --resume alone continues")
+    return run
+
+
+def _named_by_options(options: argparse.Namespace) -> dict[str, str]:
+    """The options that set a setting, as typed, by its dotted name."""
+    named = {
+        f"training.{name}": f"--{option} {getattr(options, name)}"
+        for option, name in _SETTINGS.items()
+        if getattr(options, name) is not None
+    }
+    named |= {f"training.{name}": f"--{name}" for name in _FLAGS if getattr(options, name)}
+    named |= {word.partition("=")[0].strip(): f"--set {word}" for word in options.settings}
+    for name in ("source_language", "target_language"):
+        if getattr(options, name) is not None:
+            named[f"data.{name}"] = f"--{name.replace('_', '-')} {getattr(options, name)}"
+    return named
+
+
+def _with_options(run: RunConfig, options: argparse.Namespace) -> RunConfig:
+    """The run with the settings that options change. Raises `ConfigError`."""
     given = {name: getattr(options, name) for name in _SETTINGS.values() if getattr(options, name) is not None}
-    if options.compile:
-        given["compile"] = True
-    if options.deterministic:
-        given["deterministic"] = True
-    run = dataclasses.replace(chosen, training=chosen.training.replace(**given))
+    given |= {name: True for name in _FLAGS if getattr(options, name)}
+    run = run.with_training(**given)
     return with_languages(with_dotted(run, options.settings, [f"training.{name}" for name in given]), options)
 
 

@@ -2,11 +2,19 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora import multi30k
-from augenmerk.core.corpora.parallel import HOLD_OUT_SEED, hold_out, kind_of_text, read_folder, read_pair
+from augenmerk.core.corpora.parallel import (
+    HOLD_OUT_SEED,
+    DataSource,
+    hold_out,
+    kind_of_text,
+    read_folder,
+    read_pair,
+)
 from augenmerk.core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.core.plain_text import name_of
@@ -18,7 +26,7 @@ MULTI30K = "multi30k"
 
 
 def load_corpus(
-    source: str | Path,
+    source: DataSource,
     run: RunConfig,
     on_phase: Callable[[str], None] = lambda text: None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -28,7 +36,7 @@ def load_corpus(
 
     Args:
         source: a folder with train.de, train.en …, a file of prepared data, "multi30k" (downloaded once into the
-            user's cache), or "copy" for the copy task.
+            user's cache), "copy" for the copy task, or two files for `load_pair`.
         run: its data settings determine how text becomes ids.
         on_phase: called with a description of each phase.
         should_stop: called during a download.
@@ -39,6 +47,26 @@ def load_corpus(
         CorpusError: the source is missing or unusable.
         ConfigError: the corpus does not fit the preset.
     """
+    return replace(_load(source, run, on_phase, should_stop, codecs), source=located(source))
+
+
+def located(source: DataSource) -> DataSource:
+    """The same source, independent of the current folder."""
+    if isinstance(source, tuple):
+        return source[0].absolute(), source[1].absolute()
+    is_word = str(source) == COPY or (str(source) == MULTI30K and not Path(source).exists())
+    return str(source) if is_word else Path(source).expanduser().absolute()
+
+
+def _load(
+    source: DataSource,
+    run: RunConfig,
+    on_phase: Callable[[str], None],
+    should_stop: Callable[[], bool],
+    codecs: CodecPair | None,
+) -> PreparedCorpus:
+    if isinstance(source, tuple):
+        return load_pair(*source, run, on_phase, codecs)
     if run.is_copy_task != (str(source) == COPY):
         raise ConfigError(_wrong_kind(run, str(source)))
     if run.is_copy_task:

@@ -19,11 +19,18 @@ VALIDATION_NAMES = ("val", "valid", "validation", "dev")
 MAX_HELD_OUT = 1000
 LARGEST_HELD_OUT_PERCENT = 5
 HOLD_OUT_SEED = 1234
+DataSource = str | Path | tuple[Path, Path]
+"""Names a corpus: a folder, a file of prepared data, “multi30k” or “copy”, or the two files of a pair."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _UNPACKED_AT_A_TIME = 1 << 24
 _BYTES_OF_A_LINE = 64
 """Python's overhead for a line, in addition to its text."""
 _BYTE_ORDER_MARK = "\ufeff"
+
+
+def name_of_source(source: DataSource) -> str:
+    """The source as a user names it."""
+    return " and ".join(map(str, source)) if isinstance(source, tuple) else str(source)
 
 
 @dataclass(frozen=True)

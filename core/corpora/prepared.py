@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from augenmerk.core.config import DataConfig
-from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.corpora.parallel import DataSource, SentencePairs
 from augenmerk.core.errors import AugenmerkError, CorpusError
 from augenmerk.core.storage import reason_of
 from augenmerk.core.strict_json import Field
@@ -74,6 +74,7 @@ class PreparedCorpus:
         num_left_out: training pairs dropped because they are longer than `config.max_length`.
         word_counts: counts of the words in the source side of `train`; None in files of earlier versions, for text with
             too many different words, for imported models, whose tokenizers count none, and for the copy task.
+        source: what it was read from by `load_corpus`; None if it was made in another way.
     """
 
     name: str
@@ -84,6 +85,7 @@ class PreparedCorpus:
     validation_texts: SentencePairs = field(default_factory=lambda: SentencePairs((), ()))
     num_left_out: int = 0
     word_counts: WordCounts | None = None
+    source: DataSource | None = None
 
     @cached_property
     def digest(self) -> str:

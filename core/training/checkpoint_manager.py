@@ -45,10 +45,12 @@ from augenmerk.core.training.folder import (
     STEPS,
     CheckpointKind,
     FolderLock,
+    RunInputs,
     describe_checkpoint,
     kept_checkpoints,
     older_files,
     read_starts,
+    write_run_inputs,
 )
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.training.step_metrics import StepMetricsWriter
@@ -155,10 +157,13 @@ class CheckpointManager:
         self.write_or_ask(self.folder / ENVIRONMENT, self._write_starts)
 
     def _write_settings(self) -> None:
-        """Writes `run.toml`, once. Raises `StorageError`."""
-        if not self._has_written_settings:
-            write_text(self.folder / RUN_SETTINGS, to_toml(self.session.run))
-            self._has_written_settings = True
+        """Writes `run.toml` and `inputs.json`, once. Raises `StorageError`."""
+        if self._has_written_settings:
+            return
+        write_text(self.folder / RUN_SETTINGS, to_toml(self.session.run))
+        if self.session.inputs != RunInputs():
+            write_run_inputs(self.folder, self.session.inputs)
+        self._has_written_settings = True
 
     def _write_starts(self) -> None:
         text = json.dumps({"starts": self._starts}, indent=2, ensure_ascii=False)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig, TrainingConfig
+from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.errors import TrainingError
 
 EndReason = Literal["completed", "max_steps", "patience", "stopped", "paused", "discarded"]
@@ -25,7 +26,7 @@ class TrainingRequest:
 
     Attributes:
         run: the configuration.
-        source: a folder, a prepared file, "multi30k" or "copy" (see `core.corpora.loading.load_corpus`).
+        source: names the corpus (see `core.corpora.loading.load_corpus`).
         folder: for checkpoints and history.
         device: "auto", "cpu", "cuda:0" …
         resume: continue from the folder's last checkpoint.
@@ -35,7 +36,7 @@ class TrainingRequest:
     """
 
     run: RunConfig
-    source: str | Path
+    source: DataSource
     folder: Path
     device: str = "auto"
     resume: bool = False

@@ -28,6 +28,7 @@ import platformdirs
 from augenmerk.core.checkpoint.history import EpochRecord, read_history
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.errors import CheckpointError, ConfigError, StorageError, TrainingError
 from augenmerk.core.storage import cannot_write, read_bytes, read_text, write_text
 from augenmerk.core.strict_json import JsonError, parse
@@ -36,6 +37,7 @@ from augenmerk.core.training.film import FILM, own_frame_paths
 
 LAST, BEST, HISTORY, STEPS = "last.safetensors", "best.safetensors", "history.csv", "steps.bin"
 RUN_SETTINGS, ENVIRONMENT, TENSORBOARD = "run.toml", "environment.json", "tensorboard"
+INPUTS = "inputs.json"
 CheckpointKind = Literal["best", "last"]
 _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
     "best": re.compile(r"best-epoch\d+-step\d+\.safetensors"),
@@ -50,11 +52,15 @@ def default_runs_folder() -> Path:
     return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
 
 
-def require_no_other_run(folder: Path, resume: bool) -> None:
-    """Raises `TrainingError` if `folder` already contains a run, unless it is resumed."""
+def require_right_folder(folder: Path, resume: bool) -> None:
+    """Raises `TrainingError` if `folder` already contains a run, or `CheckpointError` if it has none to resume."""
     # `Path.exists` raises where reading is not permitted; `os.path.exists` does not, and writing will report it
     if not resume and any(os.path.exists(folder / name) for name in (LAST, BEST)):  # noqa: PTH110
         raise TrainingError(f"{folder} already contains a run. Resume that run, or choose an empty or new folder.")
+    if resume and not is_run(folder):
+        raise CheckpointError(
+            f"There is no run to resume in {folder}: it has no {LAST}. Check the folder, or start a new run in it."
+        )
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,7 @@ def discard_run(folder: Path) -> None:
         StorageError: something cannot be removed.
     """
     try:
-        own = [folder / name for name in (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT)]
+        own = [folder / name for name in (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT, INPUTS)]
         own += [*older_files(folder, "best"), *older_files(folder, "last"), *own_frame_paths(folder).values()]
         if not (folder / TENSORBOARD).is_symlink():
             own += (folder / TENSORBOARD).glob("events.out.tfevents.*")
@@ -466,8 +472,53 @@ def _list_path() -> Path:
     return platformdirs.user_state_path("augenmerk", appauthor=False) / "run-folders.json"
 
 
-MAX_BYTES = 50_000_000
-"""Maximum size of `environment.json`: each start of a run adds about 1,500 bytes."""
+@dataclass(frozen=True)
+class RunInputs:
+    """The files that a run reads again when it is resumed, in a file of their own, because paths may be private.
+
+    Attributes:
+        data: the corpus; None if it is not known.
+        initial_model: the model that the run began with, needed until its first checkpoint; None for random weights.
+        teachers: the models that it learns from.
+    """
+
+    data: DataSource | None = None
+    initial_model: Path | None = None
+    teachers: tuple[Path, ...] = ()
+
+
+def read_run_inputs(folder: Path) -> RunInputs:
+    """The inputs of the run in `folder`; empty ones if there is no record of them, or a damaged one."""
+    try:
+        values = json.loads(read_text(Path(folder) / INPUTS, _MAX_LIST_BYTES))
+        data, initial_model, teachers = (values.get(name) for name in ("data", "initial_model", "teachers"))
+        if isinstance(data, list):
+            source, target = data
+            data = (Path(source), Path(target))
+        elif data is not None:
+            data = source_of(data)
+        if not isinstance(teachers, list | None):
+            raise TypeError("the teachers are not a list")
+        return RunInputs(data, initial_model and Path(initial_model), tuple(map(Path, teachers or ())))
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return RunInputs()
+
+
+def write_run_inputs(folder: Path, inputs: RunInputs) -> None:
+    """Writes `inputs.json`. Raises `StorageError`."""
+    data = inputs.data
+    values = {
+        "data": [str(path) for path in data] if isinstance(data, tuple) else data and str(data),
+        "initial_model": inputs.initial_model and str(inputs.initial_model),
+        "teachers": [str(path) for path in inputs.teachers],
+    }
+    text = json.dumps({name: value for name, value in values.items() if value}, indent=2)
+    write_text(folder / INPUTS, text + "\n")
+
+
+def source_of(text: str) -> str | Path:
+    """The data source that was written as `text`."""
+    return text if text in ("multi30k", "copy") else Path(text)
 
 
 def read_starts(folder: Path) -> list[dict[str, Any]]:

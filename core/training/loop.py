@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.checkpoint.file import Checkpoint, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord, num_stale_epochs
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.run_config import read_toml
@@ -21,7 +21,6 @@ from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import CheckpointError, StorageError, TrainingError
 from augenmerk.core.evaluation import CorpusLoss
 from augenmerk.core.memory import is_out_of_memory
-from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.training import events
 from augenmerk.core.training.checkpoint_manager import CheckpointManager, load_resumable
 from augenmerk.core.training.checks import check_address_space, check_corpus_fits, check_memory_for_training
@@ -35,16 +34,12 @@ from augenmerk.core.training.folder import (
     discard_run,
     kept_checkpoints,
     locked,
-    require_no_other_run,
+    read_run_inputs,
+    require_right_folder,
     was_interrupted_before_first_checkpoint,
 )
 from augenmerk.core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
-from augenmerk.core.training.session import (
-    TrainingSession,
-    require_initial_model,
-    require_same_reading,
-    require_same_run,
-)
+from augenmerk.core.training.session import TrainingSession, require_same_run
 from augenmerk.core.training.validation import ValidationStoppedError, Validator
 
 _REASONS: Mapping[bool | events.StopRequest, events.EndReason] = {
@@ -76,7 +71,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
 
     Args:
         run: all settings.
-        corpus: the training data; read with the codecs of `initial`, or of `teachers`, see `codecs_to_keep`.
+        corpus: the training data; read with the codecs of the models, see `core.training.inputs.read_corpus`.
         folder: created if missing; must not contain another run unless `resume`.
         device: "auto", "cpu", "cuda", "cuda:N" or "mps".
         resume: continue from the folder's last checkpoint or, if that is damaged, from the next older one; a run that
@@ -85,7 +80,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         changes: settings of `TrainingConfig` to change from here on, for instance a lower rate.
         allow_changed_data: resume even if the corpus has other sentences than the run was saved with.
         initial: a model of the same architecture and vocabulary to begin with, instead of random weights; not needed
-            again when the run is resumed from a checkpoint.
+            again when the run is resumed from a checkpoint. See `core.config.run_config.further`.
         teachers: models whose mean distribution is learned, too (`TrainingConfig.distillation`); given again when the
             run is resumed.
         probe: the sentence of the film; None for the one the film already has, or one of the validation split.
@@ -112,7 +107,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     """
     folder = Path(folder)
     run = run.with_training(**(changes or {}))
-    require_no_other_run(folder, resume)
+    require_right_folder(folder, resume)
     check_corpus_fits(run, corpus)
     choice = choose_device(world.device(device))
     check_address_space()
@@ -123,13 +118,13 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         deterministic(run.training.deterministic, choice.name) as determinism,
         random_state_restored(choice.name),
     ):
-        require_no_other_run(folder, resume)
+        require_right_folder(folder, resume)
         on_event(events.PhaseStarted(f"Moving the model to {choice.name}"))
         if run.training.compile:
             on_event(events.PhaseStarted("Compiling the model, which takes minutes"))
         session = build_session(run, corpus, choice.name, world)
         session.learn_from(teachers)
-        if not (resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)):
+        if not (resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, initial, on_event)):
             session.begin_with(initial)
         if resume and probe is None and (frames := read_film(folder)):
             probe = frames[-1].translation.source_text
@@ -156,7 +151,12 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
 
 
 def _resume(
-    session: TrainingSession, folder: Path, changed: frozenset[str], allow_changed_data: bool, on_event: events.OnEvent
+    session: TrainingSession,
+    folder: Path,
+    changed: frozenset[str],
+    allow_changed_data: bool,
+    initial: Checkpoint | None,
+    on_event: events.OnEvent,
 ) -> bool:
     """Restores `session` from the run in `folder` if that has a checkpoint. Returns whether it has one.
 
@@ -168,8 +168,14 @@ def _resume(
         return False
     on_event(events.PhaseStarted(f"Resuming from {folder / LAST}"))
     checkpoint, path, notes = load_resumable(folder)
+    if initial is not None and model_digest(initial) != checkpoint.run.training.initial_model:
+        raise CheckpointError(
+            "The run did not begin with this model. Leave --initial-model out, as a resumed run has its own weights, "
+            "or start a new run in another folder."
+        )
     try:
-        notes += session.restore(checkpoint, changed, allow_changed_data=allow_changed_data)
+        inputs = read_run_inputs(folder)
+        notes += session.restore(checkpoint, changed, allow_changed_data=allow_changed_data, inputs=inputs)
     except events.ChangedDataError as error:
         error.resumable_checkpoint = path
         raise
@@ -227,52 +233,6 @@ def _lack_of_memory(error: Exception) -> str:
     if not is_out_of_memory(error):
         raise error
     return (str(error) or repr(error)).splitlines()[0]
-
-
-def codecs_to_keep(
-    run: RunConfig,
-    folder: Path,
-    *,
-    resume: bool = False,
-    initial: Checkpoint | None = None,
-    teachers: Sequence[Checkpoint] = (),
-) -> CodecPair | None:
-    """The codecs for `core.corpora.loading.load_corpus`; None to learn them from the data.
-
-    A model that is trained further keeps its vocabularies, and a student uses those of its teachers. Their resumed runs
-    have them in their checkpoints. So have runs of earlier versions whose source vocabulary has unused start and end
-    tokens, which this version leaves out of new vocabularies.
-
-    Args:
-        run: all settings.
-        folder: of the run.
-        resume: whether the run in it is continued.
-        initial: the model to begin with.
-        teachers: the models to learn from.
-
-    Raises:
-        CheckpointError: the model to begin with, or the first teacher, reads text with other settings than `run` has;
-            or there is no checkpoint to resume from.
-        ConfigError: the settings name a model to begin with, and none is given.
-    """
-    if resume and not was_interrupted_before_first_checkpoint(folder):
-        checkpoint, _, _ = load_resumable(folder, with_state=False)
-        begun = checkpoint.run.training
-        is_learned = begun.initial_model is None and begun.teachers is None and not _has_unused_marks(checkpoint)
-        return None if is_learned else checkpoint.codecs
-    require_initial_model(run.training, initial is not None)
-    if initial is not None:
-        require_same_reading(run.data, initial.run.data, "The model to begin with")
-        return initial.codecs
-    if teachers:
-        require_same_reading(run.data, teachers[0].run.data, "Teacher 1")
-        return teachers[0].codecs
-    return None
-
-
-def _has_unused_marks(checkpoint: Checkpoint) -> bool:
-    data, source = checkpoint.run.data, checkpoint.codecs.source
-    return not data.wrap_source and source.subwords is None and source.vocabulary.end_id is not None
 
 
 def run_worker(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, world: World) -> None:

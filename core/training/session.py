@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from augenmerk.core.config.settings import Settings
 from augenmerk.core.corpora.augmentation import Resegmentation
 from augenmerk.core.corpora.batches import Batch
 from augenmerk.core.corpora.loading import USE_TEXT
+from augenmerk.core.corpora.parallel import DataSource, name_of_source
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
 from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.inference.products import has_faster_kernels
@@ -36,6 +38,7 @@ from augenmerk.core.training.device_choices import (
 )
 from augenmerk.core.training.distributed import SINGLE_PROCESS, CommandKind, World
 from augenmerk.core.training.events import ChangedDataError, DivergedError, Proposal
+from augenmerk.core.training.folder import RunInputs
 from augenmerk.core.training.loss import Gradients, LossSum
 from augenmerk.core.training.schedules import cooldown_factor, fitted_cooldown_epochs, fitted_to, learning_rate
 
@@ -115,12 +118,16 @@ class TrainingSession:
         corpus: the training data.
         device: name of the device.
         world: the processes that train together.
+
+    Attributes:
+        inputs: the files that it was read from.
     """
 
     def __init__(self, run: RunConfig, corpus: PreparedCorpus, device: str, world: World = SINGLE_PROCESS) -> None:
         self.run = run
         self.world = world
         self.corpus = corpus
+        self.inputs = RunInputs(corpus.source)
         self.device = torch.device(device)
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
         self._word_counts = corpus.word_counts
@@ -373,6 +380,7 @@ class TrainingSession:
         self._take_over(initial)
         self._word_counts = self._counts_of_all(initial)
         self.run = self.run.with_training(initial_model=digest)
+        self.inputs = replace(self.inputs, initial_model=_absolute(initial))
 
     def learn_from(self, teachers: Sequence[Checkpoint]) -> None:
         """Lets the model learn the mean distribution of these models, too (`TrainingConfig.distillation`).
@@ -413,25 +421,31 @@ class TrainingSession:
                 )
         self._teachers = [teacher.build_model().eval().to(self.device) for teacher in teachers]
         self.run = self.run.with_training(teachers=digests)
+        self.inputs = replace(self.inputs, teachers=tuple(filter(None, map(_absolute, teachers))))
         self.gradients = self._new_gradients(SINGLE_PROCESS)
 
     def restore(
-        self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset(), *, allow_changed_data: bool = False
+        self,
+        checkpoint: Checkpoint,
+        changed: frozenset[str] = frozenset(),
+        *,
+        allow_changed_data: bool = False,
+        inputs: RunInputs = RunInputs(),  # noqa: B008 — it is frozen
     ) -> list[str]:
         """Restores a `resumable_snapshot`.
 
         Args:
             checkpoint: the snapshot.
             changed: settings of `TrainingConfig` that may differ from it.
-            allow_changed_data: the corpus may have other sentences of the same vocabulary; an epoch that was begun
-                starts again.
+            allow_changed_data: the corpus may have other sentences; an epoch that was begun starts again.
+            inputs: those of the run, as far as they are known.
 
         Returns:
             Notes for the user, one sentence each.
 
         Raises:
             CheckpointError: the checkpoint is for translation only, or of another architecture, data or recipe.
-            ChangedDataError: the corpus has other sentences, which are not allowed.
+            ChangedDataError: the corpus has other sentences of the same vocabulary, which are not allowed.
         """
         if not checkpoint.progress or "random.cpu" not in checkpoint.state:
             raise CheckpointError(
@@ -443,19 +457,25 @@ class TrainingSession:
             self.run = self.run.with_training(fit_schedule=checkpoint.run.training.fit_schedule)
         self.run = self.run.with_training(initial_model=checkpoint.run.training.initial_model)
         require_same_run(self.run, checkpoint.run, changed)
+        has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
+        problem = other_data(self.corpus.source, inputs.data) or (
+            f"The training data ({self.corpus.name}) has changed since this run was last saved"
+            + ("" if self.corpus.source else ", or is not that of this run")
+        )
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(
-                "The corpus gives another vocabulary than that of the run. Resume with the original data, or start a "
-                "new run in another folder."
+                f"{problem}: it even has another vocabulary. Resume with the original data, or start a new run in "
+                "another folder."
             )
-        has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
         if has_changed_data and not allow_changed_data:
             raise ChangedDataError(
-                f"The training data ({self.corpus.name}) has changed since this run was last saved: its vocabulary is "
-                "the same, but its sentences differ. Resume with the original data, start a new run in another folder, "
+                f"{problem}: its sentences differ. Resume with the original data, start a new run in another folder, "
                 "or accept the new data with --resume --allow-changed-data",
                 Proposal("the current training data", allows_changed_data=True),
             )
+        self.inputs = RunInputs(
+            self.inputs.data or inputs.data, inputs.initial_model, self.inputs.teachers or inputs.teachers
+        )
         if checkpoint.word_counts is not None or self.run.training.initial_model is not None:
             self._word_counts = self._counts_of_all(checkpoint)  # else it was saved by an earlier version
         self._take_over(checkpoint)
@@ -503,6 +523,10 @@ class TrainingSession:
             self.optimizer.state[parameter] = entries
 
 
+def _absolute(checkpoint: Checkpoint) -> Path | None:
+    return checkpoint.path and checkpoint.path.absolute()
+
+
 def _threads() -> str:
     """The number of threads, and the reason for it."""
     number = torch.get_num_threads()
@@ -529,29 +553,48 @@ def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Pr
     return Progress(**values, history=list(history))
 
 
-def require_same_run(now: RunConfig, then: RunConfig, changed: frozenset[str] = frozenset()) -> None:
+def require_same_run(
+    now: RunConfig,
+    then: RunConfig,
+    changed: frozenset[str] = frozenset(),
+    problem: str = "The run in this folder was started with other settings",
+) -> None:
     """Raises `CheckpointError` if the two differ in more than the length, the number of kept files, and `changed`.
 
     Args:
         now, then: the given settings, and those in the checkpoint.
         changed: settings of `TrainingConfig` that may differ.
+        problem: the beginning of the message.
     """
-    different, can_be_meant = [], []
+    different = differing_settings(now, then, changed)
+    if different:
+        said = "; ".join(f"{name} was {old!r} and is now {new!r}" for name, (old, new) in different.items())
+        can_be_meant = [name for name in different if name.startswith("training.") and name != "training.seed"]
+        changes = " ".join(f"--change {name.removeprefix('training.')}={different[name][1]}" for name in can_be_meant)
+        option = f", confirm the change ({changes})" if len(can_be_meant) == len(different) else ""
+        raise CheckpointError(
+            f"{problem}: {said}. Resume with the same settings{option}, or start a new run in another folder."
+        )
+
+
+def differing_settings(
+    now: RunConfig, then: RunConfig, changed: frozenset[str] = frozenset()
+) -> dict[str, tuple[Any, Any]]:
+    """The settings that must not differ, and do, by dotted name: then and now. Arguments as for `require_same_run`."""
+    different: dict[str, tuple[Any, Any]] = {}
     for part in ("model", "data", "training"):
         new, old = getattr(now, part).to_dict(), getattr(then, part).to_dict()
         free = _FREE_TO_CHANGE | changed if part == "training" else frozenset[str]()
-        for name in new:
-            if new[name] != old[name] and name not in free:
-                different.append(f"{part}.{name} was {old[name]!r} and is now {new[name]!r}")
-                if part == "training" and name != "seed":
-                    can_be_meant.append(f"--change {name}={new[name]}")
-    if different:
-        meant = len(can_be_meant) == len(different)
-        option = f", confirm the change ({' '.join(can_be_meant)})" if meant else ""
-        raise CheckpointError(
-            f"The run in this folder was started with other settings: {'; '.join(different)}. Resume with the same "
-            f"settings{option}, or start a new run in another folder."
-        )
+        names = [name for name in new if new[name] != old[name] and name not in free]
+        different |= {f"{part}.{name}": (old[name], new[name]) for name in names}
+    return different
+
+
+def other_data(given: DataSource | None, original: DataSource | None) -> str:
+    """The beginning of a message about data that are not those of a run; empty if their places do not say so."""
+    if given is None or original is None or given == original:
+        return ""
+    return f"{name_of_source(given)} is not the data of this run, which is {name_of_source(original)}"
 
 
 def require_initial_model(training: TrainingConfig, is_given: bool) -> None:

@@ -325,7 +325,7 @@ class RunActions(QObject):
     def resume(self) -> None:
         """Resumes the run on the page from its last checkpoint, on the device chosen next to it."""
         self._panel.show_message("")
-        self._controller.resume(self._panel.device)
+        self._controller.resume(self._panel.device, self._source_of_form())
 
     def extend(self) -> None:
         """Continues the finished run on the page to more epochs, as typed, or shows why it cannot be."""
@@ -339,7 +339,7 @@ class RunActions(QObject):
             self._panel.show_message(display_text(error))
             return
         self._panel.show_message("")
-        self._controller.extend(self._panel.device, number)
+        self._controller.extend(self._panel.device, number, self._source_of_form())
 
     def open_run(self, folder: Path) -> None:
         """Shows the run in `folder`, or the reason why it cannot be shown."""
@@ -350,7 +350,7 @@ class RunActions(QObject):
             self._panel.show_message(display_text(error))
 
     def _source_of_form(self) -> str | Path:
-        """The data chosen in the form, for a run whose own data source is unknown."""
+        """The data chosen in the form, for a run whose own data source is unknown or has moved."""
         try:
             source = self._panel.form.choices().source()
         except AugenmerkError:

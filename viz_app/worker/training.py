@@ -202,13 +202,21 @@ def _read_and_train(
 
     on_phase("Loading PyTorch")
     leave_a_core_to_the_window()
-    from augenmerk.core.corpora.loading import load_corpus
     from augenmerk.core.corpora.multi30k import DownloadStoppedError
-    from augenmerk.core.training.loop import codecs_to_keep, train
+    from augenmerk.core.training.inputs import load_models, read_corpus
+    from augenmerk.core.training.loop import train
 
-    codecs = codecs_to_keep(request.run, request.folder, resume=request.resume)
+    models = load_models(request.folder, resume=request.resume)
     try:
-        corpus = load_corpus(request.source, request.run, on_phase, lambda: bool(should_stop()), codecs)
+        corpus = read_corpus(
+            request.run,
+            request.folder,
+            request.source,
+            resume=request.resume,
+            models=models,
+            on_phase=on_phase,
+            should_stop=lambda: bool(should_stop()),
+        )
     except DownloadStoppedError as error:
         raise _StoppedEarlyError from error
     on_phase("Preparing the model")
@@ -220,6 +228,8 @@ def _read_and_train(
         resume=request.resume,
         changes=request.changes,
         allow_changed_data=request.allow_changed_data,
+        initial=models.initial,
+        teachers=models.teachers,
         probe=request.probe,
         on_event=on_event,
         should_stop=should_stop,

@@ -60,7 +60,7 @@ WRONG_FILES: dict[str, tuple[list[tuple[str, str]], str, str]] = {
         "The width (16) must be a multiple of the number of heads (3)",
         "heads",
     ),
-    "batch": ([("batch_size = 8", "batch_size = 57")], "batch_size is 57 sentence pairs", "Set batch_size to"),
+    "batch": ([("batch_size = 8", "batch_size = 57")], "training.batch_size was 8 and is now 57", "another folder"),
     "architecture": ([("width = 16", "width = 32")], "model.width was 16 and is now 32", "another folder"),
     "symbols": ([("copy_symbols = 10", "copy_symbols = 9")], "data.copy_symbols was 10", "another folder"),
 }
@@ -98,7 +98,7 @@ def test_another_vocabulary_is_refused_and_the_run_stays_byte_for_byte(
     before = files(tmp_path / "run")
     assert train("--config", config, "--resume", data=other) == 2
     told = capsys.readouterr().err
-    assert "gives another vocabulary than that of the run" in told
+    assert f"{other} is not the data of this run, which is {own}: it even has another vocabulary" in told
     assert "Resume with the original data" in told
     assert files(tmp_path / "run") == before
     assert train("--config", config, "--resume", data=own) == 0

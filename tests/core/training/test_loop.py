@@ -692,7 +692,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         assert second.best_checkpoint.read_bytes() == best
 
     def test_nothing_to_resume_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(CheckpointError, match=r"There is no file .*last\.safetensors"):
+        with pytest.raises(CheckpointError, match=r"There is no run to resume in .*last\.safetensors"):
             record(copy_run(), tmp_path / "run", resume=True)
 
     def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(self, tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from augenmerk.core.config.run_config import read_toml, to_toml
 from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.corpora.prepared import PreparedCorpus, prepare, save_prepared
 from augenmerk.core.errors import CheckpointError, ConfigError
-from augenmerk.core.training.events import StepDone, TrainingEvent
+from augenmerk.core.training.events import ChangedDataError, StepDone, TrainingEvent
 from augenmerk.core.training.folder import BEST, LAST, RUN_SETTINGS
-from augenmerk.core.training.loop import codecs_to_keep
+from augenmerk.core.training.inputs import codecs_to_keep
 from tests.core.training.runs import record, sentences, text_run
 
 RUN = text_run({"dropout": 0.1}, num_epochs=2)
@@ -83,10 +83,19 @@ def test_the_run_is_resumed_to_the_last_bit_without_naming_the_initial_model(
 
 
 @pytest.mark.training
-def test_another_run_that_is_resumed_learns_its_vocabulary_from_the_data(tmp_path: Path) -> None:
-    """So that data which give another are noticed."""
+def test_every_run_that_is_resumed_keeps_its_vocabulary_and_notices_other_data(
+    tmp_path: Path, other_data: Path
+) -> None:
     record(RUN, tmp_path, stop_after=2)
-    assert codecs_to_keep(RUN, tmp_path, resume=True) is None
+    codecs = codecs_to_keep(RUN, tmp_path, resume=True)
+    assert codecs is not None
+    assert codecs.to_dict() == load_checkpoint(tmp_path / LAST).codecs.to_dict()
+    corpus = load_corpus(other_data, RUN, codecs=codecs)
+    with pytest.raises(ChangedDataError, match=r"The training data \(other\) has changed since this run"):
+        record(RUN, tmp_path, corpus=corpus, resume=True)
+    wider = dataclasses.replace(RUN, model=RUN.model.replace(width=64))
+    with pytest.raises(CheckpointError, match=r"model\.width was 32 and is now 64"):
+        codecs_to_keep(wider, tmp_path, resume=True)
     with pytest.raises(CheckpointError, match=r"There is no file .*last\.safetensors"):
         codecs_to_keep(RUN, tmp_path / "none", resume=True)
 

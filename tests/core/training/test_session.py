@@ -257,7 +257,7 @@ class TestRestoring:
         (batch,) = batches(session.corpus, [[0, 1]])
         session.step([batch])
         other = session_of(text_corpus(run, number=2), run)
-        with pytest.raises(CheckpointError, match="gives another vocabulary than that of the run"):
+        with pytest.raises(CheckpointError, match="it even has another vocabulary"):
             other.restore(session.resumable_snapshot())
 
     def test_missing_or_misshapen_state_of_the_optimizer_is_refused(self) -> None:

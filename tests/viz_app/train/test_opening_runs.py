@@ -1,5 +1,6 @@
 """Runs opened from the disk: unfinished ones can be resumed, whatever was done in between."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -10,13 +11,14 @@ from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.history import EpochRecord, read_history, write_history
+from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished, TrainingRequest
-from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS, locked
+from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS, RunInputs, locked, write_run_inputs
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.train.run import settings as run_settings
 from augenmerk.viz_app.train.run.status_text import metric_rows
 from augenmerk.viz_app.train.run_files import known_records, read_run, runs_in
-from tests.core.training.runs import copy_run, record
+from tests.core.training.runs import copy_run, record, sentences, text_run
 from tests.viz_app.train.scripted import ScriptedTraining
 
 pytestmark = pytest.mark.training
@@ -89,15 +91,38 @@ def test_run_paused_before_its_first_validation_is_in_the_menu_and_can_go_on(pag
 
 
 def test_data_of_a_run_is_remembered_with_it(page: TrainPage, tmp_path: Path) -> None:
-    for number in range(run_settings.NUM_SOURCES + 1):
-        run_settings.save_source(page._settings, tmp_path / str(number), "multi30k")
-    run_settings.save_source(page._settings, tmp_path / "mine", tmp_path / "data")
-    assert run_settings.load_source(page._settings, tmp_path / "mine") == tmp_path / "data"
-    assert run_settings.load_source(page._settings, tmp_path / "1") is None
-    assert run_settings.load_source(page._settings, tmp_path / "2") == "multi30k"
+    """In its folder; earlier versions kept it in the settings of the window."""
+    sources = {str(tmp_path / name): str(tmp_path / "data") for name in ("earlier", "mine")}
+    page._settings.setValue("train/sources", json.dumps(sources | {str(tmp_path / "known"): "multi30k"}))
+    (tmp_path / "mine").mkdir()
+    write_run_inputs(tmp_path / "mine", RunInputs((Path("a.de"), Path("a.en"))))
+    assert run_settings.load_source(page._settings, tmp_path / "mine") == (Path("a.de"), Path("a.en"))
+    assert run_settings.load_source(page._settings, tmp_path / "earlier") == tmp_path / "data"
+    assert run_settings.load_source(page._settings, tmp_path / "known") == "multi30k"
+    assert run_settings.load_source(page._settings, tmp_path / "none") is None
     for text in ("[]", "{", '{"a": 3}'):
         page._settings.setValue("train/sources", text)
         assert run_settings.load_source(page._settings, Path("a")) is None
+
+
+@pytest.mark.parametrize("has_moved", [False, True])
+def test_a_run_of_the_terminal_is_resumed_with_its_data_or_if_they_moved_with_those_of_the_form(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path, script: ScriptedTraining, has_moved: bool
+) -> None:
+    data, run = tmp_path / "data", text_run(num_epochs=2)
+    data.mkdir()
+    pairs = sentences(40)
+    for language, lines in (("de", pairs.source), ("en", pairs.target)):
+        (data / f"train.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    record(run, tmp_path / "runs" / "stopped", corpus=load_corpus(data, run), stop_after=2)
+    choose(page, "stopped")
+    assert shown_settings(page)["data"] == str(data)
+    if has_moved:
+        data.rename(tmp_path / "moved")
+    page.form.set_choices(replace(page.form.choices(), data_kind="folder", data_path=str(tmp_path / "moved")))
+    page.panel.resume_button.click()
+    qtbot.waitUntil(lambda: bool(script.requests))
+    assert script.requests[0].source == (tmp_path / "moved" if has_moved else data)
 
 
 def shown_settings(page: TrainPage) -> dict[str, str]:

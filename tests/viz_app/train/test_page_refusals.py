@@ -89,7 +89,7 @@ def test_another_vocabulary_is_said_and_the_run_stays_byte_for_byte(
     before = begun(tmp_path / "run", run)
     save_prepared(text_corpus(run, number=9), tmp_path / "other.safetensors")
     train(page, qtbot, run, tmp_path / "run", resume=True, source=tmp_path / "other.safetensors")
-    assert "gives another vocabulary than that of the run" in page.notice_bar.text()
+    assert "it even has another vocabulary" in page.notice_bar.text()
     assert files(tmp_path / "run") == before
 
 

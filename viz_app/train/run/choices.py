@@ -9,6 +9,7 @@ from typing import Any, Literal
 from augenmerk.core.config import PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
 from augenmerk.core.counting import display_text
+from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError
 from augenmerk.core.quantities import about, counted
 from augenmerk.core.text.languages import language_code
@@ -221,12 +222,14 @@ def estimated_duration(choices: RunChoices, speeds: Mapping[str, Speed] | None) 
     return about(speed.seconds(work)) if speed is not None and work is not None else ""
 
 
-def data_name(source: str | Path) -> str:
+def data_name(source: DataSource) -> str:
     """The name of the training data for display."""
+    if isinstance(source, tuple):
+        return " and ".join(map(with_tilde, source))
     return {"multi30k": "Multi30k", "copy": "copy task"}.get(str(source)) or with_tilde(Path(source))
 
 
-def run_summary_rows(run: RunConfig, source: str | Path, probe: str | None) -> list[tuple[str, str]]:
+def run_summary_rows(run: RunConfig, source: DataSource, probe: str | None) -> list[tuple[str, str]]:
     """The settings of a run as (name, value) for display."""
     training = run.training
     rows = [

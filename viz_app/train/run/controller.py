@@ -1,5 +1,6 @@
 """Starts, pauses, stops, discards and resumes the page's one training; passes its events to the state."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -73,14 +74,21 @@ class RunController(QObject):
         remember_run_folder(request.folder.parent)
         self._training.start()
 
-    def resume(self, device: str) -> None:
-        """Resumes the last run from its last checkpoint."""
+    def resume(self, device: str, source: str | Path) -> None:
+        """Resumes the last run from its last checkpoint; with `source` if its own data have moved."""
         run = self._state.run
         if run.request is not None and run.can_resume:
-            self.begin(replace(run.request, device=device, resume=True, allow_changed_data=False))
+            request = with_readable_source(run.request, source)
+            self.begin(replace(request, device=device, resume=True, allow_changed_data=False))
 
-    def extend(self, device: str, num_epochs: int) -> None:
-        """Continues a finished run to `num_epochs` in all; its patience, if that ended it, no longer counts."""
+    def extend(self, device: str, num_epochs: int, source: str | Path) -> None:
+        """Continues a finished run to `num_epochs` in all; its patience, if that ended it, no longer counts.
+
+        Args:
+            device: to continue on.
+            num_epochs: in all.
+            source: the data if those of the run have moved.
+        """
         run = self._state.run
         if run.request is None or not run.can_extend:
             return
@@ -89,7 +97,7 @@ class RunController(QObject):
         if patience is not None and run.curves.num_stale_validations >= patience:
             training = training.replace(patience=None)
         config = replace(run.request.run, training=training)
-        self.begin(replace(run.request, run=config, device=device, resume=True))
+        self.begin(replace(with_readable_source(run.request, source), run=config, device=device, resume=True))
 
     def continue_with_proposal(self, device: str) -> None:
         """Resumes from the last good checkpoint with the proposed change; starts again if there is no checkpoint."""
@@ -260,7 +268,13 @@ class RunController(QObject):
         if run.request is not None and run.last_checkpoint is not None:
             unfinished = run_settings.UnfinishedRun(run.request, run.last_checkpoint, run.best_checkpoint)
             run_settings.save_unfinished(self._settings, unfinished)
-            run_settings.save_source(self._settings, run.request.folder, run.request.source)
+
+
+def with_readable_source(request: TrainingRequest, source: str | Path) -> TrainingRequest:
+    """The request with the folder or file `source` if its own does not exist."""
+    own = request.source
+    has_moved = isinstance(own, Path) and not os.path.exists(own)  # noqa: PTH110 — `Path.exists` may raise
+    return replace(request, source=source) if has_moved and isinstance(source, Path) else request
 
 
 def _last_step(metrics: StepMetrics | None) -> StepDone | None:

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from augenmerk.core.config import PRESETS, RunConfig
 from augenmerk.core.config.run_config import dotted_settings
+from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.training.duration import Speed
 from augenmerk.core.training.events import TrainingRequest
+from augenmerk.core.training.folder import read_run_inputs, source_of
 from augenmerk.viz_app.train.run.choices import DATA_KINDS, RunChoices
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings
 
 _PREFIX = "train/"
-NUM_SOURCES = 100
 
 
 _TEXTS = ("preset", "data_kind", "data_path", "device", "probe")
@@ -92,18 +93,12 @@ def forget_unfinished(settings: "QSettings", folder: Path | None) -> None:
         settings.remove(_PREFIX + "unfinished")
 
 
-def save_source(settings: "QSettings", folder: Path, source: str | Path) -> None:
-    """Saves the data source of the run in `folder`, for the `NUM_SOURCES` newest runs."""
-    sources = _load_texts(settings, "sources")
-    sources.pop(str(folder), None)
-    kept = [*sources.items(), (str(folder), str(source))][-NUM_SOURCES:]
-    settings.setValue(_PREFIX + "sources", json.dumps(dict(kept)))
-
-
-def load_source(settings: "QSettings", folder: Path) -> str | Path | None:
-    """The data source of the run in `folder`; None if it is not known."""
+def load_source(settings: "QSettings", folder: Path) -> DataSource | None:
+    """The data source of the run in `folder`; None if it is not known. Earlier versions kept it in the settings."""
+    if (data := read_run_inputs(folder).data) is not None:
+        return data
     source = _load_texts(settings, "sources").get(str(folder))
-    return _source_of(source) if source is not None else None
+    return source_of(source) if source is not None else None
 
 
 def save_speeds(settings: "QSettings", machine: str, speeds: Mapping[str, Speed]) -> None:
@@ -136,19 +131,15 @@ def _load_texts(settings: "QSettings", key: str) -> dict[str, str]:
     return {name: text for name, text in _load(settings, key).items() if isinstance(text, str) and text}
 
 
-def _source_of(text: str) -> str | Path:
-    return text if text in ("multi30k", "copy") else Path(text)
-
-
 def load_unfinished(settings: "QSettings") -> UnfinishedRun | None:
     """The run that can be resumed; None if there is none, or its checkpoint is missing."""
     values = _load(settings, "unfinished")
     try:
-        last, best = Path(values["last_checkpoint"]), values["best_checkpoint"]
+        last, best, folder = Path(values["last_checkpoint"]), values["best_checkpoint"], Path(values["folder"])
         request = TrainingRequest(
             run=RunConfig.from_dict(values["run"]),
-            source=_source_of(values["source"]),
-            folder=Path(values["folder"]),
+            source=read_run_inputs(folder).data or source_of(values["source"]),
+            folder=folder,
             device=str(values["device"]),
             changes=dict(values.get("changes", {})),
         )

@@ -1,0 +1,143 @@
+"""Reads the inputs of a run: the models it begins with and learns from, and its corpus with their vocabularies."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.config import RunConfig, TrainingConfig
+from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.corpora.loading import load_corpus, located
+from augenmerk.core.corpora.multi30k import DownloadStoppedError
+from augenmerk.core.corpora.parallel import DataSource
+from augenmerk.core.corpora.prepared import PreparedCorpus
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.training.checkpoint_manager import load_resumable
+from augenmerk.core.training.folder import (
+    RUN_SETTINGS,
+    read_run_inputs,
+    require_right_folder,
+    was_interrupted_before_first_checkpoint,
+)
+from augenmerk.core.training.session import (
+    other_data,
+    require_initial_model,
+    require_same_reading,
+    require_same_run,
+)
+
+
+class RunModels(NamedTuple):
+    """Models that a run reads: the one to begin with, None for random weights, and the ones to learn from."""
+
+    initial: Checkpoint | None = None
+    teachers: Sequence[Checkpoint] = ()
+
+
+def load_models(
+    folder: Path, *, resume: bool = False, initial_model: Path | None = None, teachers: Sequence[Path] = ()
+) -> RunModels:
+    """The models at these paths; a resumed run knows where those were that are not named.
+
+    Raises:
+        CheckpointError: a model cannot be read.
+    """
+    if resume:
+        recorded = read_run_inputs(folder)
+        teachers = teachers or recorded.teachers
+        if initial_model is None and was_interrupted_before_first_checkpoint(folder):
+            initial_model = recorded.initial_model
+    initial = None if initial_model is None else load_checkpoint(initial_model)
+    return RunModels(initial, [load_checkpoint(path) for path in teachers])
+
+
+def settings_of_run(folder: Path) -> RunConfig:
+    """The settings of the run in `folder`, to resume it with.
+
+    Raises:
+        ConfigError: its file of settings cannot be read.
+        CheckpointError: there is no run, or no such file, and its checkpoint cannot be read either.
+    """
+    require_right_folder(folder, resume=True)
+    own = folder / RUN_SETTINGS
+    return read_toml(own) if own.is_file() else load_resumable(folder, with_state=False)[0].run
+
+
+def read_corpus(
+    run: RunConfig,
+    folder: Path,
+    source: DataSource,
+    *,
+    resume: bool = False,
+    models: RunModels = RunModels(),  # noqa: B008 — it is immutable
+    on_phase: Callable[[str], None] = lambda text: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> PreparedCorpus:
+    """The corpus of a run, read with the vocabularies that it has already.
+
+    Args:
+        run: all settings.
+        folder: of the run.
+        source: names the corpus.
+        resume: whether the run in the folder is continued.
+        models: of the run.
+        on_phase, should_stop: as for `load_corpus`.
+
+    Raises:
+        CorpusError: the source is missing or unusable.
+        ConfigError: the corpus does not fit the settings.
+        CheckpointError: see `codecs_to_keep`.
+    """
+    codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
+    try:
+        return load_corpus(source, run, on_phase, should_stop, codecs)
+    except CorpusError as error:
+        original = read_run_inputs(folder).data if resume else None
+        if original is None or isinstance(error, DownloadStoppedError):
+            raise
+        if problem := other_data(located(source), original):
+            raise CorpusError(f"{problem}. {error}") from error
+        raise CorpusError(
+            f"The data of this run are no longer readable. {error} If they were moved, name them again (in a terminal "
+            "with --data, in the window under “data” in the form of a new run)."
+        ) from error
+
+
+def codecs_to_keep(
+    run: RunConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    initial: Checkpoint | None = None,
+    teachers: Sequence[Checkpoint] = (),
+) -> CodecPair | None:
+    """The codecs for `load_corpus`; None to learn them from the data.
+
+    A resumed run keeps its own. A model that is trained further keeps its vocabularies, and a student uses those of its
+    teachers.
+
+    Args:
+        run: all settings.
+        folder: of the run.
+        resume: whether the run in it is continued.
+        initial: the model to begin with.
+        teachers: the models to learn from.
+
+    Raises:
+        CheckpointError: the run to resume has another architecture or data settings, the model to begin with, or the
+            first teacher, reads text with other settings; or there is no checkpoint to resume from.
+        ConfigError: the settings name a model to begin with, and none is given.
+    """
+    if resume and not was_interrupted_before_first_checkpoint(folder):
+        checkpoint, _, _ = load_resumable(folder, with_state=False)
+        require_same_run(run, checkpoint.run, frozenset(TrainingConfig.described()))
+        return checkpoint.codecs
+    require_initial_model(run.training, initial is not None)
+    if initial is not None:
+        require_same_reading(run.data, initial.run.data, "The model to begin with")
+        return initial.codecs
+    if teachers:
+        require_same_reading(run.data, teachers[0].run.data, "Teacher 1")
+        return teachers[0].codecs
+    return None
