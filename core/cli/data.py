@@ -37,6 +37,8 @@ def run(options: argparse.Namespace) -> int:
         f"{options.out}: {len(corpus.train):,} training and {len(corpus.validation):,} validation pairs, vocabularies "
         f"of {vocabularies[0]:,} and {vocabularies[1]:,}, for the preset {options.preset}"
     )
+    if corpus.left_out_note:
+        print(corpus.left_out_note)
     return 0
 
 

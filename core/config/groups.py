@@ -206,7 +206,7 @@ class DataConfig(Settings, owner="data"):
     max_length: int | None = setting(
         None,
         "longest sentence",
-        "Training pairs with more tokens than this on either side are left out. None: all pairs are kept.",
+        "Pairs with more tokens than this on either side are left out. None: all pairs are kept.",
         COUNT,
         unit="tokens",
     )

@@ -7,7 +7,7 @@ import os
 import random
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from augenmerk.core.errors import CorpusError
@@ -34,15 +34,41 @@ def name_of_source(source: DataSource) -> str:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """Numbers of pairs of a split that are not used.
+
+    Attributes:
+        empty: one side is empty.
+        too_long: longer than `DataConfig.max_length`.
+        held_out: used for validation instead.
+    """
+
+    empty: int = 0
+    too_long: int = 0
+    held_out: int = 0
+
+    def describe(self, num_used: int) -> str:
+        """“125 of 128 pairs: 2 empty, 1 too long”; empty if all pairs are used."""
+        named = ((self.empty, "empty"), (self.too_long, "too long"), (self.held_out, "held out for validation"))
+        reasons = ", ".join(f"{number:,} {reason}" for number, reason in named if number)
+        total = num_used + self.empty + self.too_long + self.held_out
+        return f"{num_used:,} of {total:,} pairs: {reasons}" if reasons else ""
+
+
+@dataclass(frozen=True)
 class SentencePairs:
     """Sentences and their translations.
 
     Attributes:
         source, target: equally many sentences, without line ends; `target[n]` translates `source[n]`.
+        lines: the line of each pair in its files, from 1; empty if unknown.
+        left_out: the other pairs of the files.
     """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
+    lines: tuple[int, ...] = field(default=(), compare=False)
+    left_out: LeftOut = field(default_factory=LeftOut, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.source) != len(self.target):
@@ -53,6 +79,11 @@ class SentencePairs:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def take(self, indices: Sequence[int]) -> "SentencePairs":
+        """The pairs with these indices, which count as all of their files."""
+        source, target = (tuple(side[index] for index in indices) for side in (self.source, self.target))
+        return SentencePairs(source, target, tuple(self.lines[index] for index in indices) if self.lines else ())
 
 
 @dataclass(frozen=True)
@@ -120,14 +151,16 @@ def read_pair(source_path: Path | str, target_path: Path | str) -> SentencePairs
         CorpusError: as `read_line_pairs`, or no pair is left.
     """
     source, target = read_line_pairs(source_path, target_path)
-    stripped = ((one.strip(), other.strip()) for one, other in zip(source, target, strict=True))
-    pairs = [pair for pair in stripped if all(pair)]
-    if not pairs:
+    pairs = SentencePairs(
+        tuple(line.strip() for line in source), tuple(line.strip() for line in target), tuple(range(1, len(source) + 1))
+    )
+    used = [index for index, pair in enumerate(zip(pairs.source, pairs.target, strict=True)) if all(pair)]
+    if not used:
         raise CorpusError(
             f"{source_path} and {target_path} have no usable line: in each of the {len(source):,} pairs, one side is "
             "empty. Choose other files."
         )
-    return SentencePairs(tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
+    return replace(pairs.take(used), left_out=LeftOut(empty=len(pairs) - len(used)))
 
 
 def read_folder(
@@ -174,12 +207,8 @@ def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePa
         )
     num_held_out = max(1, min(MAX_HELD_OUT, len(pairs) * LARGEST_HELD_OUT_PERCENT // 100))
     held_out = set(random.Random(seed).sample(range(len(pairs)), num_held_out))
-    kept = [index for index in range(len(pairs)) if index not in held_out]
-    return _select(pairs, kept), _select(pairs, sorted(held_out))
-
-
-def _select(pairs: SentencePairs, indices: Sequence[int]) -> SentencePairs:
-    return SentencePairs(tuple(pairs.source[i] for i in indices), tuple(pairs.target[i] for i in indices))
+    train = pairs.take([index for index in range(len(pairs)) if index not in held_out])
+    return replace(train, left_out=replace(pairs.left_out, held_out=num_held_out)), pairs.take(sorted(held_out))
 
 
 def _read_bytes(path: Path) -> bytes:

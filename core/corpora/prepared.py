@@ -6,7 +6,7 @@ A machine without spaCy can train from such a file.
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from augenmerk.core.config import DataConfig
-from augenmerk.core.corpora.parallel import DataSource, SentencePairs
+from augenmerk.core.corpora.parallel import DataSource, LeftOut, SentencePairs
 from augenmerk.core.errors import AugenmerkError, CorpusError
 from augenmerk.core.storage import reason_of
 from augenmerk.core.strict_json import Field
@@ -42,18 +42,25 @@ _COUNTS = "train.source.counts"
 
 @dataclass(frozen=True, eq=False)
 class EncodedPairs:
-    """Sentence pairs as ids, wrapping tokens included: two lists of equal length."""
+    """Sentence pairs as ids, wrapping tokens included.
+
+    Attributes:
+        source, target: equally many sentences.
+        lines: the line of each pair in its files, from 1; empty if unknown.
+    """
 
     source: list[list[int]]
     target: list[list[int]]
+    lines: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.source)
 
     def take(self, places: Iterable[int]) -> "EncodedPairs":
         """The pairs at these places."""
-        chosen = [(self.source[place], self.target[place]) for place in places]
-        return EncodedPairs([source for source, _ in chosen], [target for _, target in chosen])
+        places = list(places)
+        source, target = ([side[place] for place in places] for side in (self.source, self.target))
+        return EncodedPairs(source, target, tuple(self.lines[place] for place in places) if self.lines else ())
 
     def within(self, source_limit: int, target_limit: int) -> list[int]:
         """The places of the pairs that have at most as many ids."""
@@ -71,7 +78,7 @@ class PreparedCorpus:
         codecs: text to ids and back.
         train, validation: the pairs as ids.
         validation_texts: the validation split as text, for scores during training; may be empty.
-        num_left_out: training pairs dropped because they are longer than `config.max_length`.
+        left_out, validation_left_out: numbers of pairs that are not in `train` and `validation`.
         word_counts: counts of the words in the source side of `train`; None in files of earlier versions, for text with
             too many different words, for imported models, whose tokenizers count none, and for the copy task.
         source: what it was read from by `load_corpus`; None if it was made in another way.
@@ -83,9 +90,17 @@ class PreparedCorpus:
     train: EncodedPairs
     validation: EncodedPairs
     validation_texts: SentencePairs = field(default_factory=lambda: SentencePairs((), ()))
-    num_left_out: int = 0
+    left_out: LeftOut = field(default_factory=LeftOut)
+    validation_left_out: LeftOut = field(default_factory=LeftOut)
     word_counts: WordCounts | None = None
     source: DataSource | None = None
+
+    @property
+    def left_out_note(self) -> str:
+        """“125 of 128 pairs: 2 empty, 1 too long”; empty if all pairs are used."""
+        validation = self.validation_left_out.describe(len(self.validation))
+        notes = self.left_out.describe(len(self.train)), validation and f"validation: {validation}"
+        return "; ".join(filter(None, notes))
 
     @cached_property
     def digest(self) -> str:
@@ -128,7 +143,7 @@ def prepare(
 
     Raises:
         ConfigError: the config is that of an imported model, and its codecs are not given.
-        CorpusError: no training pair is left after the length limit, or the text is too small for the subwords.
+        CorpusError: no pair of a split is left after the length limit, or the text is too small for the subwords.
     """
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
     source_words: list[list[str]] | None = None
@@ -142,20 +157,18 @@ def prepare(
             codecs = CodecPair.learn(config, *words)
         on_phase("Turning words into numbers")
         encoded = _encode_words(codecs, config, *words)
-    kept = _within_length(encoded, config)
-    if not kept:
-        raise CorpusError(
-            f"No training pair of {name} is left: all {len(encoded)} are longer than {config.max_length} tokens. "
-            "Raise max_length or use another corpus."
-        )
+    kept = _within_length(encoded, config, f"training pair of {name}")
+    validation_encoded = encode_lines(codecs, config, validation.source, validation.target)
+    validation_kept = _within_length(validation_encoded, config, f"validation pair of {name}")
     return PreparedCorpus(
         name=name,
         config=config,
         codecs=codecs,
-        train=encoded.take(kept),
-        validation=encode_lines(codecs, config, validation.source, validation.target),
-        validation_texts=validation,
-        num_left_out=len(encoded) - len(kept),
+        train=replace(encoded, lines=train.lines).take(kept),
+        validation=replace(validation_encoded, lines=validation.lines).take(validation_kept),
+        validation_texts=validation.take(validation_kept),
+        left_out=replace(train.left_out, too_long=len(train) - len(kept)),
+        validation_left_out=replace(validation.left_out, too_long=len(validation) - len(validation_kept)),
         word_counts=None
         if source_words is None
         else WordCounts.of_sentences([source_words[place] for place in kept], kind),
@@ -218,12 +231,18 @@ def _marks(vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
     return [vocabulary.start_id], [] if vocabulary.end_id is None else [vocabulary.end_id]
 
 
-def _within_length(pairs: EncodedPairs, config: DataConfig) -> Sequence[int]:
-    """The places of the pairs that are not too long."""
+def _within_length(pairs: EncodedPairs, config: DataConfig, what: str) -> Sequence[int]:
+    """The places of the pairs that are not too long. Raises `CorpusError` if all are; `what` names one of them."""
     if config.max_length is None:
         return range(len(pairs))
     num_marks = 2 if config.wrap_source else 1 if config.end_source else 0
-    return pairs.within(config.max_length + num_marks, config.max_length + 2)
+    places = pairs.within(config.max_length + num_marks, config.max_length + 2)
+    if not places and len(pairs):
+        raise CorpusError(
+            f"No {what} is left: all {len(pairs)} are longer than {config.max_length} tokens. Raise max_length or use "
+            "another corpus."
+        )
+    return places
 
 
 def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
@@ -240,7 +259,8 @@ def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
         "name": corpus.name,
         "data": corpus.config.to_dict(),
         "codecs": corpus.codecs.to_dict(),
-        "num_left_out": corpus.num_left_out,
+        "num_left_out": corpus.left_out.too_long,
+        "left_out": [asdict(each) for each in (corpus.left_out, corpus.validation_left_out)],
         "validation_source": list(texts.source[:MAX_KEPT_VALIDATION_TEXTS]),
         "validation_target": list(texts.target[:MAX_KEPT_VALIDATION_TEXTS]),
     }
@@ -266,6 +286,19 @@ def load_prepared(path: Path) -> PreparedCorpus:
             if _COUNTS in file.tensors or "word_counts" in metadata:
                 packed = file.read_row(_COUNTS, "U8", MAX_PACKED_BYTES).tobytes()
                 word_counts = WordCounts.unpack(metadata["word_counts"], packed)
+        too_long = Field(metadata["num_left_out"], "num_left_out").whole_number(0, _MAX_COUNT)
+        names = [each.name for each in fields(LeftOut)]
+        numbers = metadata.get("left_out", [{"too_long": too_long}, {}])  # earlier versions have one number
+        left_out, validation_left_out = (
+            LeftOut(
+                **{name: number.whole_number(0, _MAX_COUNT) for name, number in split.members(optional=names).items()}
+            )
+            for split in Field(numbers, "left_out").items(2)
+        )
+
+        def texts(name: str) -> tuple[str, ...]:
+            return tuple(text.text() for text in Field(metadata[name], name).items(_MAX_COUNT))
+
         config = DataConfig.from_dict(metadata["data"])
         codecs = CodecPair.from_dict(config, metadata["codecs"])
         return PreparedCorpus(
@@ -274,13 +307,9 @@ def load_prepared(path: Path) -> PreparedCorpus:
             codecs=codecs,
             train=_unpack(arrays, "train", codecs),
             validation=_unpack(arrays, "validation", codecs),
-            validation_texts=SentencePairs(
-                *(
-                    tuple(each.text() for each in Field(metadata[name], name).items(_MAX_COUNT))
-                    for name in ("validation_source", "validation_target")
-                )
-            ),
-            num_left_out=Field(metadata["num_left_out"], "num_left_out").whole_number(0, _MAX_COUNT),
+            validation_texts=SentencePairs(texts("validation_source"), texts("validation_target")),
+            left_out=left_out,
+            validation_left_out=validation_left_out,
             word_counts=word_counts,
         )
     except UnsuitableFileError as error:

@@ -76,6 +76,7 @@ def _describe_start(session: TrainingSession, device: DeviceChoice, choices: Seq
         "command": without_paths(sys.argv),
         "choices": [" ".join(without_paths(line.split(" "))) for line in choices],
         "corpus": session.corpus.name,
+        "pairs": session.corpus.left_out_note or None,
         "seed": session.run.training.seed,
         "first_step": session.progress.step,
     }

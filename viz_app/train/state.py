@@ -66,7 +66,7 @@ class Run:
         resumable_checkpoint: the last good checkpoint after an error with a proposal; None if there is none.
         save_failure: the failed save, while the run waits for a decision; else None.
         stop_request: the user's request to stop the run; None if there was none.
-        note: an informational message for the user; empty for none.
+        note: informational messages for the user; empty for none.
         saved_step: the step in the last checkpoint of a run of an earlier session; 0 if not known.
         was_interrupted: whether that run ended without saving, so that the steps after that one are lost.
         is_complete: whether a run from the disk is complete: it can get more epochs, but not be resumed.
@@ -261,7 +261,7 @@ def _after(run: Run, event: TrainingEvent) -> Run:
         case PhaseStarted():
             return replace(run, phase=event.text)
         case Noted():
-            return replace(run, note=event.text)
+            return run if event.text in run.note else replace(run, note=f"{run.note} {event.text}".lstrip())
         case CheckpointSaved() if event.kind == "best":
             return replace(run, best_checkpoint=event.path)
         case CheckpointSaved():

@@ -46,10 +46,7 @@ def test_pairs_that_were_there_before_and_empty_sides_are_left_out() -> None:
     found = diversify(
         [EncodedPairs([one, two], [one, two]), EncodedPairs([one, two], [one, both]), EncodedPairs([nothing], [one])]
     )
-    assert vars(found) == {
-        "source": [one, two, two],
-        "target": [one, two, both],
-    }
+    assert (found.source, found.target) == ([one, two, two], [one, two, both])
 
 
 @pytest.mark.heavy

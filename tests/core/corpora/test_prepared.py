@@ -102,14 +102,14 @@ class TestPreparing:
         assert bare.train.source == without_marks, "its vocabulary has no start and no end token"
         assert bare.train.target == wrapped.train.target
 
-    def test_pairs_too_long_on_either_side_are_left_out_of_training_and_counted(self) -> None:
+    def test_pairs_too_long_on_either_side_are_left_out_and_counted(self) -> None:
         train = SentencePairs(("a a a", "a a a a", "a", "a"), ("b b b", "b", "b b b b", "b"))
         for wrap_source in (True, False):
             corpus = prepared(WORDS.replace(max_length=3, wrap_source=wrap_source), train)
             assert [len(ids) - 2 for ids in corpus.train.target] == [3, 1]
-            assert corpus.num_left_out == 2
-            assert len(corpus.validation) == len(VALIDATION)
-        assert prepared(WORDS, train).num_left_out == 0
+            assert corpus.left_out.too_long == 2
+            assert (len(corpus.validation), corpus.validation_left_out.too_long) == (1, 1)
+        assert prepared(WORDS, train).left_out.too_long == 0
 
     def test_a_limit_that_leaves_nothing_is_refused(self) -> None:
         with pytest.raises(CorpusError) as caught:
@@ -156,7 +156,7 @@ class TestMulti30k:
         assert notebook.codecs.source.vocabulary.tokens[:5] == ("<unk>", "<pad>", "<sos>", "<eos>", ".")
 
     def test_splits_have_the_published_sizes(self, notebook: PreparedCorpus) -> None:
-        assert (len(notebook.train), len(notebook.validation), notebook.num_left_out) == (29_000, 1014, 0)
+        assert (len(notebook.train), len(notebook.validation), notebook.left_out_note) == (29_000, 1014, "")
 
     @pytest.mark.slow
     def test_subwords_spell_every_training_word_and_know_every_letter(self, multi30k_folder: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_corpus_survives_the_way_through_a_file(corpus: PreparedCorpus, tmp_pa
     path = tmp_path / "tiny.safetensors"
     save_prepared(corpus, path)
     again = load_prepared(path)
-    assert (again.name, again.config, again.num_left_out) == (corpus.name, corpus.config, corpus.num_left_out)
+    assert (again.name, again.config, again.left_out) == (corpus.name, corpus.config, corpus.left_out)
     for before, after in ((corpus.train, again.train), (corpus.validation, again.validation)):
         assert (after.source, after.target) == (before.source, before.target)
     assert again.codecs.to_dict() == corpus.codecs.to_dict()
@@ -361,6 +361,10 @@ class TestRefusals:
             {"codecs": {}},
             {"codecs": "x"},
             {"num_left_out": "many"},
+            {"left_out": {}},
+            {"left_out": [{"too_long": -1}, {}]},
+            {"left_out": [{"lost": 1}, {}]},
+            {"left_out": [3, 4]},
             {"validation_source": 5},
             {"validation_source": ["one more"]},
         ],

@@ -219,17 +219,16 @@ def _failed_notice(run: Run) -> Notice:
 
 
 def _training_notice(run: Run) -> Notice:
-    if run.note:
-        return Notice("Training", run.note, "plain", run.can_try_model)
     if not run.curves.validations:
-        return Notice("Training", "You can try the model on the Translate page after the first epoch.")
+        text = "You can try the model on the Translate page after the first epoch."
+        return Notice("Training", f"{run.note} {text}".lstrip(), "plain", run.can_try_model)
     latest = run.curves.validations[-1]
     if latest == run.curves.best:
         text = f"Validation loss {latest.validation_loss:.3f}, the best so far."
     else:
         best_epoch = run.curves.best.epoch if run.curves.best else latest.epoch
         text = f"Validation loss {latest.validation_loss:.3f}. The best is still epoch {best_epoch}."
-    return Notice(f"Epoch {latest.epoch} done", text, "plain", run.can_try_model)
+    return Notice(f"Epoch {latest.epoch} done", f"{text} {run.note}".rstrip(), "plain", run.can_try_model)
 
 
 def _finished_notice(run: Run) -> Notice:

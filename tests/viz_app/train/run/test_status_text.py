@@ -95,6 +95,21 @@ def test_what_was_told_at_the_end_stays(running: TrainState) -> None:
     assert "could not all be written." in shown.text
 
 
+def test_every_note_stays_next_to_the_validations(running: TrainState) -> None:
+    for note in (
+        "Training uses 125 of 128 pairs: 2 empty, 1 too long.",
+        "The schedule is short.",
+        "The schedule is short.",
+    ):
+        running.apply(Noted(note))
+    running.apply(epoch_done(2, 3.0, is_best=False))
+    shown = notice(running.run)
+    assert shown is not None
+    assert shown.heading == "Epoch 2 done"
+    assert "The best is still epoch 1. Training uses 125 of 128 pairs: 2 empty, 1 too long. The schedule" in shown.text
+    assert shown.text.count("The schedule is short.") == 1
+
+
 def test_end_says_what_happened_and_where_the_files_are(running: TrainState) -> None:
     running.apply(finished(FOLDER, "completed", 15, 3))
     shown = notice(running.run)
