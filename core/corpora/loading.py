@@ -15,7 +15,7 @@ from augenmerk.core.corpora.parallel import (
     read_folder,
     read_pair,
 )
-from augenmerk.core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
+from augenmerk.core.corpora.prepared import PreparedCorpus, limited, load_prepared, prepare, prepare_copy_task
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.text.codec import CodecPair
@@ -133,7 +133,10 @@ def _wrong_kind(run: RunConfig, given: str) -> str:
 
 
 def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecPair | None) -> PreparedCorpus:
-    """`corpus`, if it was prepared with the data settings of `run`. Raises `CorpusError`."""
+    """`corpus` within the length limit of `run`, if it has its other data settings. Raises `CorpusError`."""
+    limit, own_limit = run.data.max_length, corpus.config.max_length
+    if limit is not None and (own_limit is None or limit < own_limit):
+        corpus = limited(corpus, limit)
     given, wanted = corpus.config.to_dict(), run.data.to_dict()
     different = [f"{name} is {given[name]}, not {wanted[name]}" for name in wanted if given[name] != wanted[name]]
     if different:

@@ -245,6 +245,25 @@ def _within_length(pairs: EncodedPairs, config: DataConfig, what: str) -> Sequen
     return places
 
 
+def limited(corpus: PreparedCorpus, max_length: int) -> PreparedCorpus:
+    """The corpus without pairs that are longer. Raises `CorpusError` if none is left."""
+    config, texts = corpus.config.replace(max_length=max_length), corpus.validation_texts
+    kept = _within_length(corpus.train, config, f"training pair of {corpus.name}")
+    validation_kept = _within_length(corpus.validation, config, f"validation pair of {corpus.name}")
+    too_long = (len(corpus.train) - len(kept), len(corpus.validation) - len(validation_kept))
+    return replace(
+        corpus,
+        config=config,
+        train=corpus.train.take(kept),
+        validation=corpus.validation.take(validation_kept),
+        validation_texts=texts.take([place for place in validation_kept if place < len(texts)]),
+        left_out=replace(corpus.left_out, too_long=corpus.left_out.too_long + too_long[0]),
+        validation_left_out=replace(
+            corpus.validation_left_out, too_long=corpus.validation_left_out.too_long + too_long[1]
+        ),
+    )
+
+
 def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
     """Writes the corpus to one file, atomically. Raises `StorageError`."""
     arrays: dict[str, NDArray[Any]] = {}

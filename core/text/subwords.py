@@ -3,9 +3,12 @@
 import base64
 import heapq
 import io
+import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
+from typing import Any
 
 import sentencepiece
 
@@ -80,6 +83,25 @@ class BpeDropout:
         return tuple(symbol for symbol in symbols if symbol)
 
 
+class VocabularySizeError(CorpusError):
+    """A text has too few pieces for a number of subwords, or too many characters.
+
+    Attributes:
+        problem: one sentence about it.
+        fitting: a number of subwords that can be learned: the geometric mean of the fewest, the characters, and the
+            most, of which nearly all occur once.
+    """
+
+    def __init__(self, num_subwords: int, fitting: int, reason: str) -> None:
+        self.problem = f"{num_subwords:,} subwords cannot be learned from this text: {reason}."
+        self.fitting = fitting
+        use = "fewer" if fitting < num_subwords else "more"
+        super().__init__(
+            f"{self.problem} Use {use} (data.num_subwords={fitting}), whole words (data.num_subwords=none), or another "
+            "corpus."
+        )
+
+
 WORD_MARK = "▁"
 """sentencepiece's mark at the beginning of a word."""
 
@@ -97,39 +119,26 @@ class Subwords:
         self.pieces_of = lru_cache(maxsize=100_000)(self._pieces_of)
 
     @classmethod
-    def learn(cls, sentences: Iterable[Sequence[str]], num_subwords: int) -> "Subwords":
+    def learn(cls, sentences: Collection[Sequence[str]], num_subwords: int) -> "Subwords":
         """Learns merges from sentences of words, of both languages together.
 
         Raises:
-            CorpusError: the text is too small for this number of subwords.
+            VocabularySizeError: the text has too few pieces for this number of subwords, or too many characters.
+            CorpusError: the text cannot be learned from.
         """
-        written = io.BytesIO()
         try:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=(" ".join(words) for words in sentences),
-                model_writer=written,
-                model_type="bpe",
-                vocab_size=num_subwords,
-                character_coverage=1.0,
-                normalization_rule_name="identity",
-                num_threads=1,
-                max_sentence_length=100_000,
-                minloglevel=2,
-                unk_id=0,
-                pad_id=1,
-                bos_id=2,
-                eos_id=3,
-                unk_piece=UNKNOWN,
-                pad_piece=PADDING,
-                bos_piece=START,
-                eos_piece=END,
-            )
+            return cls(_learned(sentences, num_subwords))
         except RuntimeError as error:
-            raise CorpusError(
-                f"{num_subwords} subwords cannot be learned from this text ({error}). Use a larger corpus, lower "
-                "num_subwords, or use whole words (num_subwords = none)."
-            ) from error
-        return cls(written.getvalue())
+            refusal = error
+        characters = set("".join(chain.from_iterable(sentences)))
+        if all(character.isspace() for character in characters):
+            raise CorpusError("Subwords cannot be learned from this text: it has no words. Use another.") from refusal
+        smallest = len(SPECIALS) + len(characters | {WORD_MARK})
+        if num_subwords < smallest:
+            raise VocabularySizeError(num_subwords, smallest, f"its characters alone need {smallest:,}") from refusal
+        largest = len(cls(_learned(sentences, num_subwords, hard_vocab_limit=False)).vocabulary)
+        pieces = f"it has pieces for {smallest:,} to {largest:,}"
+        raise VocabularySizeError(num_subwords, math.isqrt(smallest * largest), pieces) from refusal
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -181,3 +190,29 @@ class Subwords:
         if subwords.vocabulary.tokens[: len(SPECIALS)] != SPECIALS:
             raise ValueError(f"the subwords do not begin with {' '.join(SPECIALS)}")
         return subwords
+
+
+def _learned(sentences: Iterable[Sequence[str]], num_subwords: int, **options: Any) -> bytes:
+    """A serialized model of so many pieces. Raises `RuntimeError`."""
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=(" ".join(words) for words in sentences),
+        model_writer=written,
+        model_type="bpe",
+        vocab_size=num_subwords,
+        character_coverage=1.0,
+        normalization_rule_name="identity",
+        num_threads=1,
+        max_sentence_length=100_000,
+        minloglevel=2,
+        unk_id=0,
+        pad_id=1,
+        bos_id=2,
+        eos_id=3,
+        unk_piece=UNKNOWN,
+        pad_piece=PADDING,
+        bos_piece=START,
+        eos_piece=END,
+        **options,
+    )
+    return written.getvalue()

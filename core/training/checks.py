@@ -1,6 +1,8 @@
 """Checks before a training: it fits into memory, and the corpus fits the settings."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 
@@ -9,7 +11,11 @@ from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.memory import MemoryLimit, gigabytes, memory_limit
 from augenmerk.core.model.transformer import num_table_numbers, parameter_shapes
+from augenmerk.core.text.subwords import VocabularySizeError
+from augenmerk.core.training.events import MisfitError, Proposal
 
+_MARKS = 2
+"""Start and end token of a sentence, which `DataConfig.max_length` does not count."""
 _BYTES_OF_NUMBER = 4
 _COPIES_IN_TRAINING = 4
 """Weights, gradients, and Adam's two averages."""
@@ -19,14 +25,38 @@ _FEWEST_TOKENS = 5
 """The smallest vocabulary: four special tokens and a word."""
 
 
-def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:
-    """Raises `ConfigError` unless every sentence fits the model's positions, and the corpus fills a batch."""
-    positions = run.model.max_positions
-    if run.training.pad_to is not None and run.training.pad_to > positions:
-        raise ConfigError(
-            f"pad_to is {run.training.pad_to} tokens, but the model has only {positions} positions. Lower pad_to, or "
-            "raise max_positions."
-        )
+@dataclass(frozen=True)
+class _Misfit:
+    """A setting that does not fit the corpus.
+
+    Attributes:
+        problem: one sentence.
+        name: of the setting, dotted.
+        value: one that fits.
+        words: the value in words.
+    """
+
+    problem: str
+    name: str
+    value: int
+    words: str
+
+
+def check_corpus_fits(
+    run: RunConfig, corpus: PreparedCorpus, vocabulary: VocabularySizeError | None = None, *, resume: bool = False
+) -> None:
+    """Check that the vocabulary can be learned, that every sentence fits the model's positions, and one batch.
+
+    Args:
+        run: all settings.
+        corpus: the training data; if its vocabulary could not be learned, with one of a size that fits.
+        vocabulary: the reason in this case.
+        resume: whether a run is continued, whose settings are fixed.
+
+    Raises:
+        MisfitError: it does not fit; all misfits are named, with settings that fit.
+        ConfigError: a split is empty, or all its sentences are too long.
+    """
     for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
         if not len(pairs):
             raise ConfigError(
@@ -34,30 +64,69 @@ def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:
                 f"{'train' if split == 'training' else 'val'}.{run.data.source_language} and "
                 f".{run.data.target_language} in one folder."
             )
-        longest = max(map(len, [*pairs.source, *pairs.target]))
-        if longest > positions:
-            raise ConfigError(
-                f"The longest {split} sentence of {corpus.name} has {longest} tokens, but the model has {positions} "
-                "positions. Remove the sentence from the corpus, or choose a preset with more positions "
-                "(max_positions)."
-            )
-    _check_batch(run, corpus)
+    misfits = list(_misfits(run, corpus))
+    if vocabulary is not None:
+        fitting = vocabulary.fitting
+        misfits.insert(0, _Misfit(vocabulary.problem, "data.num_subwords", fitting, f"{fitting:,} subwords"))
+    if not misfits:
+        return
+    settings = {misfit.name: misfit.value for misfit in misfits}
+    problems = " ".join(dict.fromkeys(misfit.problem for misfit in misfits))
+    if resume:
+        raise MisfitError(f"{problems} Resume with the original data, or start a new run in another folder.")
+    *first, last = dict.fromkeys(misfit.words for misfit in misfits)
+    words = f"{', '.join(first)} and {last}" if first else last
+    options = " ".join(f"--set {name}={value}" for name, value in settings.items())
+    raise MisfitError(f"{problems} Use {words}: {options}", Proposal(words, settings=settings))
 
 
-def _check_batch(run: RunConfig, corpus: PreparedCorpus) -> None:
-    """Raises `ConfigError` if one batch would hold more than the corpus."""
-    size = run.training.batch_size
-    if run.training.batch_unit == "sentences":
-        available = len(corpus.train)
+def _misfits(run: RunConfig, corpus: PreparedCorpus) -> Iterator[_Misfit]:
+    positions, pad_to = run.model.max_positions, run.training.pad_to
+    if pad_to is not None and pad_to > positions:
+        problem = f"pad_to is {pad_to} tokens, but the model has only {positions} positions."
+        yield _Misfit(problem, "training.pad_to", positions, f"sequences padded to {positions} tokens")
+    train = corpus.train
+    if run.is_copy_task:
+        if (length := run.data.copy_length) > positions:
+            problem = f"The sequences of the copy task have {length} symbols, but the model has {positions} positions."
+            yield _Misfit(problem, "data.copy_length", positions, f"sequences of {positions} symbols")
+    else:
+        yield from _long_sentences(corpus, positions)
+        train = train.take(train.within(positions, positions))
+    size, is_pairs = run.training.batch_size, run.training.batch_unit == "sentences"
+    if is_pairs:
+        available = len(train)
     else:  # as `core.text.legacy.iterator_batches` counts
-        sides = (corpus.train.source, 0), (corpus.train.target, 2)
+        sides = (train.source, 0), (train.target, 2)
         available = max(len(side) * (max(map(len, side)) + extra) for side, extra in sides)
     if size > available:
-        unit = "sentence pairs" if run.training.batch_unit == "sentences" else "tokens"
-        raise ConfigError(
-            f"training: batch_size is {size:,} {unit}, but the training split of {corpus.name} has only {available:,}. "
-            f"Set batch_size to about {max(1, available // 10):,}, or use a larger corpus."
-        )
+        unit, fitting = "sentence pairs" if is_pairs else "tokens", max(1, available // 10)
+        problem = f"batch_size is {size:,} {unit}, but the training split of {corpus.name} has only {available:,}."
+        yield _Misfit(problem, "training.batch_size", fitting, f"batches of {fitting:,} {unit}")
+
+
+def _long_sentences(corpus: PreparedCorpus, positions: int) -> Iterator[_Misfit]:
+    """A misfit for each split with a sentence longer than the model has positions. Raises `ConfigError` if all are."""
+    limit = max(1, positions - _MARKS)
+    for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
+        lengths = [max(len(source), len(target)) for source, target in zip(pairs.source, pairs.target, strict=True)]
+        place = max(range(len(lengths)), key=lengths.__getitem__)
+        num_long = sum(length > positions for length in lengths)
+        if not num_long:
+            continue
+        which = f"Pair {place + 1:,} of the {split} split"
+        if pairs.lines:
+            is_held_out = split == "validation" and corpus.left_out.held_out
+            text = "training text, held out for validation," if is_held_out else f"{split} text"
+            which = f"Line {pairs.lines[place]:,} of the {text}"
+        problem = f"{which} has {lengths[place]:,} tokens, but the model has {positions:,} positions"
+        if num_long == len(pairs):
+            raise ConfigError(
+                f"{problem}, and every {split} pair is longer. Use shorter sentences, or a model with more positions "
+                f"(model.max_positions={lengths[place]})."
+            )
+        others = f" ({num_long:,} of {len(pairs):,} pairs are too long)" if num_long > 1 else ""
+        yield _Misfit(f"{problem}{others}.", "data.max_length", limit, f"sentences of at most {limit:,} tokens")
 
 
 def check_memory_for_training(

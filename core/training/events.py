@@ -13,7 +13,7 @@ from typing import Literal
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig, TrainingConfig
 from augenmerk.core.corpora.parallel import DataSource
-from augenmerk.core.errors import TrainingError
+from augenmerk.core.errors import ConfigError, TrainingError
 
 EndReason = Literal["completed", "max_steps", "patience", "stopped", "paused", "discarded"]
 StopRequest = Literal["keep", "pause", "discard"]
@@ -243,11 +243,13 @@ class Proposal:
         changes: settings of `TrainingConfig` and the values to try, ready for `train(..., resume=True, changes=...)`.
         text: the same in words: "a learning rate of 0.00025 instead of 0.0005".
         allows_changed_data: continue although the training data is different now.
+        settings: settings of a new run by dotted name, and the values to start with.
     """
 
     text: str
     changes: Mapping[str, float | int] = field(default_factory=dict)
     allows_changed_data: bool = False
+    settings: Mapping[str, int] = field(default_factory=dict)
 
 
 class InterruptedTrainingError(TrainingError):
@@ -272,6 +274,10 @@ class DivergedError(InterruptedTrainingError):
 
 class OutOfMemoryError(InterruptedTrainingError):
     """A step did not fit into the memory; the proposal is smaller batches, more of them accumulated."""
+
+
+class MisfitError(InterruptedTrainingError, ConfigError):
+    """The corpus does not fit the settings; the proposal is settings that it fits."""
 
 
 class ChangedDataError(InterruptedTrainingError):

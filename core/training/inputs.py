@@ -1,6 +1,7 @@
 """Reads the inputs of a run: the models it begins with and learns from, and its corpus with their vocabularies."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,9 @@ from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.text.codec import CodecPair
+from augenmerk.core.text.subwords import VocabularySizeError
 from augenmerk.core.training.checkpoint_manager import load_resumable
+from augenmerk.core.training.checks import check_corpus_fits
 from augenmerk.core.training.folder import (
     RUN_SETTINGS,
     read_run_inputs,
@@ -86,12 +89,17 @@ def read_corpus(
 
     Raises:
         CorpusError: the source is missing or unusable.
-        ConfigError: the corpus does not fit the settings.
+        MisfitError: its vocabulary cannot be learned; all else that does not fit is named, too.
+        ConfigError: the source is of another kind than the preset needs.
         CheckpointError: see `codecs_to_keep`.
     """
     codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
     try:
         return load_corpus(source, run, on_phase, should_stop, codecs)
+    except VocabularySizeError as error:
+        fitting = replace(run, data=run.data.replace(num_subwords=error.fitting))
+        check_corpus_fits(run, load_corpus(source, fitting, on_phase, should_stop), error)
+        raise
     except CorpusError as error:
         original = read_run_inputs(folder).data if resume else None
         if original is None or isinstance(error, DownloadStoppedError):

@@ -99,7 +99,8 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         TrainingError: the folder contains another run, or another training is writing to it.
         InterruptedTrainingError: the loss is no longer finite, memory ran out, or the data of the run to resume has
             changed; carries a proposal.
-        ConfigError: a setting is invalid, or the data does not fit the model's positions or the batches.
+        MisfitError: the data does not fit the model's positions or the batches; carries a proposal.
+        ConfigError: a setting is invalid.
         TextError: the probe cannot be read.
         CheckpointError: the run to resume is missing, damaged or has other settings.
         DeviceError: the device is not available.
@@ -108,7 +109,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     folder = Path(folder)
     run = run.with_training(**(changes or {}))
     require_right_folder(folder, resume)
-    check_corpus_fits(run, corpus)
+    check_corpus_fits(run, corpus, resume=resume)
     choice = choose_device(world.device(device))
     check_address_space()
     sizes = (len(codec.vocabulary) for codec in (corpus.codecs.source, corpus.codecs.target))

@@ -1,6 +1,7 @@
 """The Train page: configure a run, start it in a thread, follow it, stop it, resume it, try the model."""
 
 import platform
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -371,9 +372,21 @@ class RunActions(QObject):
         elif key == "details":
             show_failure(self._page, "Training ended", Failure(run.error, run.error_details))
         elif key == "change":
+            self._show_proposal_in_form(run)
             self._controller.continue_with_proposal(self._panel.device)
         elif key in ("retry", "end"):
             self._controller.answer_failed_save("retry" if key == "retry" else "stop")
+
+    def _show_proposal_in_form(self, run: Run) -> None:
+        """Takes over the proposed settings of a new run, if the form describes the one that failed."""
+        choices = self._panel.form.choices()
+        if run.proposal is None or run.request is None or not run.proposal.settings:
+            return
+        with suppress(AugenmerkError):
+            if choices.run_config() == run.request.run:
+                for name, value in run.proposal.settings.items():
+                    choices = choices.with_settings(str(value), name)
+                self._panel.form.set_choices(choices)
 
     def _ask_to_discard(self) -> None:
         folder = self._state.run.folder

@@ -820,8 +820,8 @@ class TestRefusals:
         with pytest.raises(ConfigError) as caught:
             record(run, tmp_path / "run", corpus=corpus)
         message = str(caught.value)
-        assert f"The longest {split} sentence of made up has 13 tokens, but the model has 12 positions" in message
-        assert "Remove the sentence" in message
+        assert f"Pair 4 of the {split} split has 13 tokens, but the model has 12 positions" in message
+        assert message.endswith("Use sentences of at most 10 tokens: --set data.max_length=10")
 
     def test_padding_beyond_the_positions(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="pad_to is 13 tokens, but the model has only 12 positions"):

@@ -18,7 +18,7 @@ from augenmerk.core.training.events import TrainingRequest
 from augenmerk.core.training.folder import LAST, locked
 from augenmerk.viz_app.train.page import TrainPage
 from augenmerk.viz_app.train.state import Status
-from tests.core.training.runs import copy_run, record, text_corpus, text_run
+from tests.core.training.runs import copy_run, record, sentences, text_corpus, text_run
 
 pytestmark = pytest.mark.training
 
@@ -91,6 +91,36 @@ def test_another_vocabulary_is_said_and_the_run_stays_byte_for_byte(
     train(page, qtbot, run, tmp_path / "run", resume=True, source=tmp_path / "other.safetensors")
     assert "it even has another vocabulary" in page.notice_bar.text()
     assert files(tmp_path / "run") == before
+
+
+def test_settings_that_do_not_fit_a_small_corpus_are_corrected_by_one_click(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    pairs = sentences(128)
+    for language, lines in (("de", list(pairs.source)), ("en", list(pairs.target))):
+        lines[56] = " ".join(lines[:20])
+        (tmp_path / f"train.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    typed = {"model.width": "16", "model.num_heads": "2", "model.max_positions": "40", "training.max_steps": "1"}
+    choices = replace(page.form.choices(), preset="multi30k", data_kind="folder", data_path=str(tmp_path))
+    page.form.set_choices(replace(choices, settings=typed | {"training.batch_size": "9000"}))
+    page.panel.start_button.click()
+    wait_for_end(page, qtbot)
+    assert page.state.run.status is Status.FAILED
+    said = page.notice_bar.text()
+    assert said.startswith("The data do not fit the settings")
+    assert "8,000 subwords cannot be learned" in said
+    assert "Line 57 of the training text" in said
+    assert "--set" not in said
+    assert said.endswith("tokens.")
+    assert page.notice_bar.action_buttons[0].text() == "Start with these settings"
+    click_proposal(page, qtbot)
+    wait_for_end(page, qtbot)
+    assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
+    assert "Training uses 121 of 128 pairs: 1 too long, 6 held out for validation." in page.notice_bar.text()
+    settings = page.form.choices().settings
+    assert settings["data.max_length"] == "38", "the form has them, too"
+    assert settings.keys() == {*typed, "data.num_subwords", "data.max_length", "training.batch_size"}
+    assert int(settings["training.batch_size"]) < 9000
 
 
 @pytest.mark.slow

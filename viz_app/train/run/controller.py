@@ -8,6 +8,7 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from augenmerk.core.config import RunConfig
+from augenmerk.core.config.run_config import with_dotted
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.training.events import (
@@ -107,6 +108,7 @@ class RunController(QObject):
         self.begin(
             replace(
                 request,
+                run=with_dotted(request.run, [f"{name}={value}" for name, value in proposal.settings.items()]),
                 device=device,
                 resume=self._state.run.resumable_checkpoint is not None,
                 changes={**request.changes, **proposal.changes},

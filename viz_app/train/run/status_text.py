@@ -208,9 +208,12 @@ def _failed_notice(run: Run) -> Notice:
     proposal = run.proposal
     if proposal is None:
         return Notice("Training failed", run.error, "warm", run.can_try_model, run.can_resume)
-    text = f"{run.error.partition(': --resume')[0].rstrip('. ')}."  # the rest is for the command line
+    text = f"{run.error.partition(': --')[0].rstrip('. ')}."  # the rest is for the command line
     resumes = run.resumable_checkpoint is not None
     tip = f"{'Resumes from the last good checkpoint' if resumes else 'Starts again'} with {proposal.text}."
+    if proposal.settings:
+        action = Action("change", "Start with these settings", tip)
+        return Notice("The data do not fit the settings", text, "warm", actions=(action,))
     if proposal.allows_changed_data:
         action = Action("change", "Resume with the changed data", tip)
         return Notice("The training data has changed", text, "warm", run.can_try_model, True, (action,))
