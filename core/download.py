@@ -3,16 +3,13 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.foreign_files import is_web_page
 from augenmerk.core.storage import cannot_write, flush_to_disk
-
-if TYPE_CHECKING:
-    import requests
 
 OnDownload = Callable[[str, int, int], None]
 _CHUNK_BYTES = 2**16
@@ -25,7 +22,7 @@ class RemoteFile:
 
     Attributes:
         name: its name on the server and here.
-        num_bytes: its size; None if unknown, and then nothing is verified.
+        num_bytes: its size; None if unknown, and then it may be anything but nothing or a web page.
         sha256: its digest, 64 hexadecimal digits; None if unknown.
         git_sha1: Git's digest of it, 40 hexadecimal digits, for files without the other.
     """
@@ -70,18 +67,19 @@ class Downloader:
             with part.open("ab") as output:
                 output.truncate(done)
                 on_progress(file.name, done, file.num_bytes or 0)
+                start = b""
                 for piece in self._pieces(url, done) if done != file.num_bytes else ():
                     if piece is None:
                         output.truncate(0)
                         done = 0
                         continue
                     done += len(piece)
+                    start = start or piece
                     if file.num_bytes is not None and done > file.num_bytes:
                         break  # another file: no need for the rest
                     output.write(piece)
                     on_progress(file.name, done, file.num_bytes or 0)
-            if file.num_bytes is not None:
-                self._verify(file, url, part, done)
+            self._verify(file, url, part, done, is_page=is_web_page(start))
             flush_to_disk(part)
             os.replace(part, target)
         except OSError as error:
@@ -94,27 +92,40 @@ class Downloader:
     def _pieces(self, url: str, start: int) -> Iterator[bytes | None]:
         """The body from byte `start` on; None first if the server begins from byte 0."""
         import requests
+        import urllib3
 
         self.check()
         headers = {**self.headers, "Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
         timeout = CONNECT_TIMEOUT_S, READ_TIMEOUT_S
+        codes = requests.codes
         try:
-            with requests.get(url, stream=True, timeout=timeout, headers=headers) as response:
-                if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
-                    raise self._failure(url, f"{response.status_code} {response.reason}")
-                if start and response.status_code == requests.codes.ok:
+            with ExitStack() as answers:  # redirects too: the library leaves some of them open when it fails
+                hooks = {"response": lambda answer, **_: answers.enter_context(answer)}
+                response = requests.get(url, stream=True, timeout=timeout, headers=headers, hooks=hooks)
+                if start and response.status_code in (codes.ok, codes.requested_range_not_satisfiable):
                     yield None
+                if response.status_code not in (codes.ok, codes.partial_content):
+                    raise self._failure(url, f"{response.status_code} {response.reason}")
                 for piece in response.iter_content(_CHUNK_BYTES):
                     self.check()
                     yield piece
-        except requests.RequestException as error:  # an `OSError`, which must not look like one of writing
+        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+            # the first is an `OSError`, which must not look like one of writing; the others escape from redirects
             raise self._failure(url, _explain(error)) from error
 
     def _failure(self, url: str, reason: str) -> AugenmerkError:
         return self.error(f"The download from {url} failed: {reason}. {self.advice}")
 
-    def _verify(self, file: RemoteFile, url: str, part: Path, num_bytes: int) -> None:
-        """Raise an error, and remove the file, unless it has the announced size and digest."""
+    def _verify(self, file: RemoteFile, url: str, part: Path, num_bytes: int, *, is_page: bool) -> None:
+        """Raise an error, and remove the file, unless it has the announced size and digest.
+
+        Args:
+            file: as announced.
+            url: of it.
+            part: with what arrived.
+            num_bytes: that arrived.
+            is_page: whether they look like a web page.
+        """
         digest = hashlib.sha256()
         if file.sha256 is None:
             digest = hashlib.sha1(f"blob {num_bytes}\0".encode(), usedforsecurity=False)
@@ -122,7 +133,15 @@ class Downloader:
             while piece := content.read(2**20):
                 digest.update(piece)
         expected = file.sha256 or file.git_sha1
-        if num_bytes != file.num_bytes or expected not in (None, digest.hexdigest()):
+        if file.num_bytes in (None, num_bytes) and expected == digest.hexdigest():
+            return
+        if is_page or (file.num_bytes is None and not num_bytes):
+            part.unlink()
+            raise self.error(
+                f"The server sent {'a web page' if is_page else 'nothing'} instead of the file {url}. A proxy or a "
+                f"log-in page may have answered. {self.advice}"
+            )
+        if file.num_bytes is not None and (num_bytes != file.num_bytes or expected is not None):
             part.unlink()
             wanted = f"its digest is not {expected[:12]}… ({digest.name}, " if expected else "it has the wrong size ("
             raise self.error(
@@ -131,7 +150,7 @@ class Downloader:
             )
 
 
-def _explain(error: "requests.RequestException") -> str:
+def _explain(error: Exception) -> str:
     import requests
 
     match error:
@@ -141,7 +160,13 @@ def _explain(error: "requests.RequestException") -> str:
             return "the server did not answer in time"
         case requests.exceptions.ChunkedEncodingError():
             return "the connection broke before the file was complete"
+        case requests.TooManyRedirects():
+            return "the server redirects without end"
+        case requests.exceptions.ContentDecodingError():
+            return "the file is not encoded as the server says"
+        case requests.ConnectionError() if "BadStatusLine" in str(error):
+            return "the server's answer is not one of a web server"
         case requests.ConnectionError():
             return "the connection to the server failed"
         case _:
-            return str(error)
+            return f"an address that it leads to cannot be opened ({error})"

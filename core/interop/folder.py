@@ -13,7 +13,7 @@ import sentencepiece
 import yaml
 
 from augenmerk.core.errors import ConfigError, ModelImportError
-from augenmerk.core.interop.pickled import kind_of_other_file
+from augenmerk.core.foreign_files import kind_of_other_file
 from augenmerk.core.strict_json import Field, JsonError, parse, path_of_member, shown
 from augenmerk.core.text.subword_check import check_model
 

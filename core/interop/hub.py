@@ -4,6 +4,7 @@
 own cache. `HF_ENDPOINT` selects another server, as for that library.
 """
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -15,8 +16,10 @@ import platformdirs
 
 from augenmerk.core.download import CONNECT_TIMEOUT_S, Downloader, OnDownload, RemoteFile
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
+from augenmerk.core.foreign_files import is_web_page
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.marian import check_architecture
+from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
@@ -33,6 +36,8 @@ _ADVICE = (
 _LATEST = "latest"
 """The file with the name of the newest commit at the time of the last download."""
 _NEWEST = (None, "main")
+_CONNECTION_ERRORS = frozenset(("NetworkError", "TimeoutException", "ConnectionError", "Timeout"))
+"""Names of classes, as the hub's library uses different HTTP libraries in its versions."""
 _COMMIT = re.compile("[0-9a-f]{40}")
 _WHOLE = ".whole"
 """Suffix of the empty file next to a commit's folder that marks a complete download."""
@@ -72,7 +77,7 @@ def fetch(
     on_phase(f"Asking for {repository}")
     try:
         commit, files = _ask(repository, revision)
-    except _UnreachableError as error:
+    except _NoAnswerError as error:
         known = _fetched_before(home, revision)
         if known is None:
             raise ModelImportError(f"{repository} cannot be fetched: {error}. {_ADVICE}") from error
@@ -100,8 +105,8 @@ def fetch(
     return folder, commit
 
 
-class _UnreachableError(Exception):
-    """The server does not answer, or must not be asked."""
+class _NoAnswerError(Exception):
+    """The server does not answer as it should, or must not be asked."""
 
 
 def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, RemoteFile]]:
@@ -124,6 +129,10 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, Remot
         ) from error
     try:
         info = api.model_info(repository, revision=revision, files_metadata=True, timeout=CONNECT_TIMEOUT_S)
+        files = {file.rfilename: _remote_file(file) for file in info.siblings or () if _NAME.fullmatch(file.rfilename)}
+        if info.sha is None or not re.fullmatch(r"[0-9A-Za-z]{1,64}", info.sha):
+            raise ValueError("it names no commit")
+        return info.sha, files
     except errors.GatedRepoError as error:
         raise ModelImportError(
             f"{repository}: access is restricted. Request access on its page, log in with "
@@ -139,22 +148,38 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, Remot
             f"There is no repository {repository} at Hugging Face. Use a name such as Helsinki-NLP/opus-mt-de-en."
         ) from error
     except errors.HfHubHTTPError as error:
-        raise _UnreachableError(f"the server answered {error.response.status_code}") from error
-    except Exception as error:  # any error of its HTTP library without a connection
+        raise _NoAnswerError(f"the server answered {error.response.status_code}") from error
+    except Exception as error:  # any error of its HTTP library without a connection, and of its reading of the answer
         if huggingface_hub.constants.HF_HUB_OFFLINE or isinstance(error, errors.OfflineModeIsEnabled):
-            raise _UnreachableError(
+            raise _NoAnswerError(
                 "the variable HF_HUB_OFFLINE is set, which forbids connections; unset it to fetch models"
             ) from error
-        raise _UnreachableError("the server cannot be reached") from error
-    files = {file.rfilename: _remote_file(file) for file in info.siblings or () if _NAME.fullmatch(file.rfilename)}
-    if not info.sha or not re.fullmatch(r"[0-9A-Za-z]{1,64}", info.sha):
-        raise ModelImportError(f"{repository}: the server named no commit. Try again later, or import a folder.")
-    return info.sha, files
+        raise _NoAnswerError(_explain(error)) from error
+
+
+def _explain(error: Exception) -> str:
+    """The reason why there is no list of files."""
+    if _CONNECTION_ERRORS & {kind.__name__ for kind in type(error).__mro__}:
+        return "the server cannot be reached"
+    if isinstance(error, json.JSONDecodeError):
+        sent = "a web page" if is_web_page(error.doc.encode(errors="replace")) else "something else"
+        return f"the server sent {sent} instead of a list of files; a proxy or a log-in page may have answered"
+    of_types = isinstance(
+        error, TypeError | LookupError | AttributeError | RecursionError
+    )  # whose text explains nothing
+    return f"the server did not answer as Hugging Face does{'' if of_types else f' ({one_line(error)[:100]})'}"
 
 
 def _remote_file(file: Any) -> RemoteFile:
+    """The file as it will be fetched. Raises `TypeError` or `ValueError` unless its size and digest are ones."""
     sha256 = file.lfs.sha256 if file.lfs is not None else None
-    return RemoteFile(file.rfilename, file.size, sha256, file.blob_id)
+    size = file.size
+    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 0):
+        raise ValueError(f"the size of {file.rfilename} is {size!r}")
+    for digest, num_digits in ((sha256, 64), (file.blob_id, 40)):
+        if digest is not None and not re.fullmatch(rf"[0-9a-f]{{{num_digits}}}", digest):
+            raise ValueError(f"the digest of {file.rfilename} is {digest!r}")
+    return RemoteFile(file.rfilename, size, sha256, file.blob_id)
 
 
 def _weights_of(repository: str, files: Mapping[str, RemoteFile]) -> list[RemoteFile]:

@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from augenmerk.core.errors import ModelImportError
+from augenmerk.core.foreign_files import kind_of_other_file
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.hub import REPOSITORY, fetch
 from augenmerk.core.interop.joeynmt import CONFIG, JoeyNMTModel
 from augenmerk.core.interop.marian import MarianModel
 from augenmerk.core.interop.model import FolderModel, ImportedModel, ImportOptions, ImportSummary
-from augenmerk.core.interop.pickled import is_pytorch_file, kind_of_other_file
+from augenmerk.core.interop.pickled import is_pytorch_file
 from augenmerk.core.interop.state_dicts import read_annotated, read_notebook
 from augenmerk.core.interop.weights import check_memory, read_safetensors, read_state_dict
 

@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
+from augenmerk.core.foreign_files import kind_of_other_file, start_of
 
 TIME_LIMIT_S = 600.0
 _MEMORY_BEYOND_FILE = 512 * 2**20
@@ -34,7 +35,6 @@ _MARKS_OF_A_MODULE = (b"_parameters", b"_modules")
 _FIRST_BYTES = 2**20
 _REFUSED_NAME = re.compile(r"\b(?:GLOBAL|global:?|class|function)\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)", re.ASCII)
 """The name of a class or function that PyTorch did not load, in its messages."""
-_LFS_START = b"version https://git-lfs.github.com/spec/"
 _CHILD = (
     "import sys; from augenmerk.core.interop.pickled import convert_for_parent; "
     "sys.exit(convert_for_parent(*sys.argv[1:]))"
@@ -99,27 +99,8 @@ def is_pytorch_file(path: Path) -> bool:
 
     A safetensors file begins with the length of its header, which in one of 32 cases looks like the start of a pickle.
     """
-    start = _start(path)
+    start = start_of(path)
     return start.startswith((b"PK\x03\x04", b"\x80")) and start[8:9] != b"{"
-
-
-def kind_of_other_file(path: Path) -> str:
-    """The kind of a file that was chosen by mistake instead of a model, with advice; empty for other files."""
-    start = _start(path)
-    if start.startswith(_LFS_START):
-        return "a pointer of Git LFS, not the file itself: fetch it with git lfs pull"
-    start = start.lstrip().lower()
-    if start.startswith((b"<!doctype", b"<html", b"<?xml")):
-        return "a web page, not a file of a model"
-    return "" if start else "empty"
-
-
-def _start(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(256)
-    except OSError as error:
-        raise ModelImportError(f"Cannot read {path}: {error.strerror or error}. Check its permissions.") from error
 
 
 def _run_child(

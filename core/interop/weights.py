@@ -10,7 +10,8 @@ from torch import Tensor
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ModelImportError
-from augenmerk.core.interop.pickled import kind_of_other_file, read_pickled
+from augenmerk.core.foreign_files import kind_of_other_file
+from augenmerk.core.interop.pickled import read_pickled
 from augenmerk.core.memory import available_memory
 from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.tensor_file import open_foreign_tensors

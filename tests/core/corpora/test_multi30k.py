@@ -16,6 +16,7 @@ from augenmerk.core.corpora.multi30k import DownloadProgress, DownloadStoppedErr
 from augenmerk.core.corpora.parallel import read_folder
 from augenmerk.core.download import RemoteFile
 from augenmerk.core.errors import CorpusError, StorageError
+from tests.bad_server import BAD_ANSWERS, answering
 
 BODIES = {
     "train.de.gz": b"ein Mann" * 20_000,
@@ -162,8 +163,8 @@ def test_progress_counts_only_what_must_be_fetched(tmp_path: Path, site: Site) -
 
 @pytest.mark.parametrize(
     "served",
-    [b"EIN MANN" * 20_000, b"<html>Please log in</html>", b"", b"ein Mann" * 19_999, b"ein Mann" * 20_001],
-    ids=["other content", "log-in page", "nothing", "too short", "too long"],
+    [b"EIN MANN" * 20_000, b"", b"ein Mann" * 19_999, b"ein Mann" * 20_001],
+    ids=["other content", "nothing", "too short", "too long"],
 )
 def test_a_wrong_digest_is_refused_and_nothing_is_left(tmp_path: Path, site: Site, served: bytes) -> None:
     site.bodies["train.de.gz"] = served
@@ -193,6 +194,18 @@ def test_a_refusing_server_is_quoted_and_a_way_out_named(tmp_path: Path, site: S
     assert f"The download from {site.url}/train.en.gz failed: {status}" in str(caught.value)
     assert "--data DIR" in str(caught.value)
     assert names_in(tmp_path) == ["train.de.gz"], "what came whole before it stays"
+
+
+@pytest.mark.parametrize(("answer", "message"), BAD_ANSWERS.values(), ids=BAD_ANSWERS)
+def test_a_server_that_answers_badly_is_described_in_a_short_message(
+    tmp_path: Path, answer: bytes, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with answering(answer) as url, pytest.raises(CorpusError, match=message) as caught:
+        download(tmp_path, base_url=url, files=[RemoteFile("val.de.gz", 2, hashlib.sha256(b"ab").hexdigest())])
+    assert "--data DIR" in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert names_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("num_bytes", [0, 1, 40_000])

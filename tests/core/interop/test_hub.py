@@ -19,6 +19,7 @@ from augenmerk.core.cli.main import main
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.interop.hub import fetch
 from augenmerk.core.interop.importing import import_model
+from tests.bad_server import BAD_ANSWERS, PAGE, answer, answering
 from tests.conftest import REPOSITORY
 from tests.core.interop.marian_models import make_folder
 
@@ -38,13 +39,14 @@ class Hub:
         gives_sizes: whether sizes and digests are told.
         spoiled: names of files that come otherwise than announced.
         ignores_ranges: whether a file always comes from its beginning.
+        refuses_ranges: whether it answers 416 to a request for a part.
     """
 
     def __init__(self, folder: Path) -> None:
         self.files = {path.name: path.read_bytes() for path in folder.iterdir()}
         self.requests: list[tuple[str, str | None]] = []
         self.break_after: int | None = None
-        self.gives_sizes, self.ignores_ranges = True, False
+        self.gives_sizes, self.ignores_ranges, self.refuses_ranges = True, False, False
         self.spoiled: set[str] = set()
         hub = self
 
@@ -111,6 +113,9 @@ class Hub:
         if name in self.spoiled:
             data = bytes(len(data))
         start = request.headers.get("Range")
+        if start and self.refuses_ranges:
+            self.send(request, 416, b"", {})
+            return
         first = int(start.removeprefix("bytes=").removesuffix("-")) if start and not self.ignores_ranges else 0
         headers = {"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"} if first else {}
         body = data[first:]
@@ -275,6 +280,81 @@ def test_an_older_revision_does_not_become_the_newest(
     (older[0].parent / f"{OLDER}.whole").unlink()  # as after an interrupted download
     with pytest.raises(ModelImportError, match="cannot be reached"):
         fetch(NAME, OLDER, cache_folder=tmp_path)
+
+
+def listing(**changes: Any) -> bytes:
+    """The answer to the question for the files of the repository, with these changes of its first file."""
+    files = [{"rfilename": "config.json", "size": 2, "blobId": "a" * 40, **changes}, {"rfilename": "model.safetensors"}]
+    return answer(200, json.dumps({"id": NAME, "sha": COMMIT, "siblings": files}).encode())
+
+
+BAD_LISTINGS: dict[str, tuple[bytes, str]] = {
+    "size that is text": (listing(size="2"), r"as Hugging Face does \(the size of config\.json is '2'\)"),
+    "negative size": (listing(size=-2), r"the size of config\.json is -2"),
+    "digest that is a number": (listing(blobId=7), "the server did not answer as Hugging Face does"),
+    "digest that is none": (listing(lfs={"sha256": "x", "size": 2, "pointerSize": 1}), "the digest of .* is 'x'"),
+    "digest instead of a description": (listing(lfs="x"), "the server did not answer as Hugging Face does"),
+    "name that is a number": (listing(rfilename=7), "the server did not answer as Hugging Face does"),
+    "commit that is a list": (
+        answer(200, json.dumps({"id": NAME, "sha": [1], "siblings": []}).encode()),
+        "the server did not answer as Hugging Face does",
+    ),
+    "commit that is a path": (
+        answer(200, json.dumps({"id": NAME, "sha": "../..", "siblings": []}).encode()),
+        "it names no commit",
+    ),
+    "list": (answer(200, b"[]"), "the server did not answer as Hugging Face does"),
+    "too deep": (answer(200, b"[" * 200_000), "the server did not answer as Hugging Face does"),
+    "web page": (PAGE, "the server sent a web page instead of a list of files; a proxy or a log-in page may have"),
+    "text": (answer(200, b"hello"), "the server sent something else instead of a list of files"),
+    "redirect to [::1": (answer(302, Location="http://[::1"), "the server did not answer as Hugging Face does"),
+    "redirect without end": (answer(302, Location="/again"), "the server did not answer as Hugging Face does"),
+    "not HTTP": (b"SSH-2.0-OpenSSH_9.2\r\n", "the server did not answer as Hugging Face does"),
+    "nothing": (b"", "the server did not answer as Hugging Face does"),
+    "an error": (answer(503), "the server answered 503"),
+}
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD_LISTINGS.values(), ids=BAD_LISTINGS)
+def test_a_malformed_list_of_files_is_described_in_a_short_message(
+    tmp_path: Path, bad: bytes, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    with answering(bad) as url, pytest.raises(ModelImportError, match=message) as caught:
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        fetch(NAME, cache_folder=tmp_path)
+    assert "Check the connection and try again" in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert "cannot be reached" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("bad", "message"), BAD_ANSWERS.values(), ids=BAD_ANSWERS)
+@pytest.mark.parametrize("size", [2, None], ids=["size known", "size unknown"])
+def test_a_bad_answer_instead_of_a_file_is_described_in_a_short_message(
+    tmp_path: Path, bad: bytes, message: str, size: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    files = listing(size=size, blobId=None)
+    with (
+        answering(lambda path: files if path.startswith("/api/") else bad) as url,
+        pytest.raises(ModelImportError, match=message) as caught,
+    ):
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        fetch(NAME, cache_folder=tmp_path)
+    assert "Check the connection and try again" in str(caught.value)
+    assert len(str(caught.value)) < 500
+    assert not list(tmp_path.rglob("config.json"))
+
+
+def test_a_download_that_the_server_cannot_resume_begins_again(hub: Hub, tmp_path: Path) -> None:
+    hub.break_after = 300_000
+    with pytest.raises(ModelImportError, match="the connection broke"):
+        fetch(NAME, cache_folder=tmp_path)
+    hub.refuses_ranges = True
+    with pytest.raises(ModelImportError, match="failed: 416"):
+        fetch(NAME, cache_folder=tmp_path)
+    folder, _ = fetch(NAME, cache_folder=tmp_path)
+    assert (folder / "model.safetensors").read_bytes() == hub.files["model.safetensors"]
 
 
 def test_names_that_are_not_there_are_told(hub: Hub, tmp_path: Path) -> None:
