@@ -7,6 +7,7 @@ limited where the system has such limits. Nothing else in this project may load 
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,11 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.foreign_files import kind_of_other_file, start_of
+from augenmerk.core.memory import gigabytes, is_out_of_memory
+from augenmerk.core.storage import reason_of
 
 TIME_LIMIT_S = 600.0
 _MEMORY_BEYOND_FILE = 512 * 2**20
@@ -29,7 +33,10 @@ _COPIES = 4
 """Copies of the tensors in memory: as read, as written, and the memory of reading itself."""
 _POLL_S = 0.05
 _DAMAGED = "it cannot be read; it is damaged or cut off"
-_REFUSED, _TOO_BIG, _WHOLE_MODEL = 3, 4, 5
+_REFUSED, _TOO_BIG, _WHOLE_MODEL, _LIMITED, _NOT_WRITTEN = 3, 4, 5, 6, 7
+"""Exit statuses of the other process."""
+_SIGXCPU = getattr(signal, "SIGXCPU", 24)
+"""The signal at the limit on processor time; Windows has none."""
 _MARKS_OF_A_MODULE = (b"_parameters", b"_modules")
 """Attributes of every `torch.nn.Module`; they are in the first bytes of the pickle of one."""
 _FIRST_BYTES = 2**20
@@ -66,19 +73,50 @@ def read_pickled(
             f"{path} is {kind_of_other_file(path) or 'not a PyTorch file: it does not begin as torch.save writes'}. "
             "Use a PyTorch file that holds only the weights of a model."
         )
-    with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
-        status, said = _run_child(path, Path(folder), members, time_limit_s, should_stop)
-        if status in (_REFUSED, _WHOLE_MODEL):
-            advice = f" {how_to_convert(path)}" if status == _WHOLE_MODEL else ""
-            raise ModelImportError(f"{path}: {said}{advice}")
-        if status != 0:
-            why = "it asked for too much memory" if status in (_TOO_BIG, -9) else "the process that read it died"
-            raise ModelImportError(
-                f"{path} could not be read: {why}{f' ({said})' if said else ''}. It may be damaged: use another copy."
-            )
-        tensors = load_file(Path(folder) / "tensors.safetensors")
-        names: dict[str, str] = json.loads((Path(folder) / "names.json").read_text(encoding="utf-8"))
+    try:
+        with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
+            status, said = _run_child(path, Path(folder), members, time_limit_s, should_stop)
+            if status != 0:
+                raise ModelImportError(_why_not_read(path, status, said))
+            tensors = load_file(Path(folder) / "tensors.safetensors")
+            names: dict[str, str] = json.loads((Path(folder) / "names.json").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelImportError(_why_not_read(path, _NOT_WRITTEN, reason_of(error))) from error
     return {name: tensors.get(stored) for name, stored in names.items()}
+
+
+def _why_not_read(path: Path, status: int, said: str) -> str:
+    """The message about the other process, by its exit status and its last line."""
+    if status in (_REFUSED, _WHOLE_MODEL):
+        return f"{path}: {said}{f' {how_to_convert(path)}' if status == _WHOLE_MODEL else ''}"
+    if status == _NOT_WRITTEN:
+        return (
+            f"{path} could not be read: its tensors pass through the folder for temporary files, "
+            f"{_temporary_folder()}, which cannot be used ({said}). Free some space there, or set TMPDIR to another "
+            "folder."
+        )
+    seconds, num_bytes = _limit_of_user("RLIMIT_CPU"), _limit_of_user("RLIMIT_AS")
+    is_killed, lacks_memory = status == -signal.SIGKILL, is_out_of_memory(Exception(said))
+    if seconds is not None and seconds <= TIME_LIMIT_S and (status == -_SIGXCPU or is_killed):
+        return (
+            f"{path} could not be read within the limit on processor time, {seconds} s (ulimit -t). Raise the limit, "
+            "and try again."
+        )
+    if num_bytes is not None and (status == _LIMITED or lacks_memory):
+        return (
+            f"{path} could not be read within the limit on memory, {gigabytes(num_bytes)} (ulimit -v). Raise the "
+            "limit, and try again."
+        )
+    asked = status == _TOO_BIG or is_killed or lacks_memory
+    why = "it asked for too much memory" if asked else "the process that read it died"
+    return f"{path} could not be read: {why}{f' ({said})' if said else ''}. It may be damaged: use another copy."
+
+
+def _temporary_folder() -> str:
+    try:
+        return tempfile.gettempdir()
+    except OSError:  # none can be written
+        return os.environ.get("TMPDIR", "")
 
 
 def how_to_convert(path: Path) -> str:
@@ -137,7 +175,7 @@ def _run_child(
 def convert_for_parent(source: str, folder: str, time_limit_s: str, *members: str) -> int:
     """The other process: reads `source` and writes its tensors into `folder`. Returns an exit status."""
     path = Path(source)
-    _limit_this_process(path.stat().st_size, float(time_limit_s))
+    has_own_limit = _limit_this_process(path.stat().st_size, float(time_limit_s))
     try:
         loaded = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(loaded, Mapping):
@@ -152,22 +190,21 @@ def convert_for_parent(source: str, folder: str, time_limit_s: str, *members: st
         }
         _check_size(tensors, path.stat().st_size)
         own = {name: value.clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
-        save_file(own, Path(folder) / "tensors.safetensors")
-        (Path(folder) / "names.json").write_text(json.dumps(names), encoding="utf-8")
     except _RefusedError as error:
         print(_said(str(error)))  # noqa: T201 — to the parent
         return _REFUSED
-    except MemoryError:
-        return _TOO_BIG
-    except RuntimeError as error:
-        if "memory" in str(error):
-            return _TOO_BIG
-        print(_said(_DAMAGED))  # noqa: T201
-        return _REFUSED
     except Exception as error:  # a damaged or hostile file can cause any error
-        why = _why_refused(error)
+        if isinstance(error, MemoryError | RuntimeError) and is_out_of_memory(error):
+            return _LIMITED if has_own_limit else _TOO_BIG
+        why = _DAMAGED if isinstance(error, RuntimeError) else _why_refused(error)
         print(_said(why))  # noqa: T201
         return _WHOLE_MODEL if why != _DAMAGED and _holds_a_module(path) else _REFUSED
+    try:
+        save_file(own, Path(folder) / "tensors.safetensors")
+        (Path(folder) / "names.json").write_text(json.dumps(names), encoding="utf-8")
+    except (OSError, SafetensorError) as error:
+        print(reason_of(error))  # noqa: T201
+        return _NOT_WRITTEN
     return 0
 
 
@@ -204,22 +241,42 @@ def _why_refused(error: Exception) -> str:
     return f"it holds code or objects, which are never run{what}"
 
 
-def _limit_this_process(num_bytes: int, time_limit_s: float) -> None:
-    """Limit address space and processor time of this process where the system can; write no core file."""
+def _limit_this_process(num_bytes: int, time_limit_s: float) -> bool:
+    """Limit address space and processor time of this process where the system can; write no core file.
+
+    Returns whether its address space is limited more by its user.
+    """
     try:
         import resource
     except ImportError:  # Windows
-        return
+        return False
+    _lower("RLIMIT_CORE", 0)
+    _lower("RLIMIT_CPU", int(time_limit_s) + 1)
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except (OSError, ValueError, IndexError):  # not Linux, where address space is not counted in a useful way
-        pages = 0
-    if pages:
-        limit = pages * resource.getpagesize() + _COPIES * num_bytes + _MEMORY_BEYOND_FILE
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    seconds = int(time_limit_s) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        return False
+    return _lower("RLIMIT_AS", pages * resource.getpagesize() + _COPIES * num_bytes + _MEMORY_BEYOND_FILE)
+
+
+def _lower(name: str, limit: int) -> bool:
+    """Set a limit of this process for good, unless its user set a lower one; whether that is so."""
+    import resource
+
+    own = _limit_of_user(name)
+    lowest = limit if own is None else min(limit, own)
+    resource.setrlimit(getattr(resource, name), (lowest, lowest))
+    return lowest < limit
+
+
+def _limit_of_user(name: str) -> int | None:
+    """A limit of this process; None if there is none."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limits = resource.getrlimit(getattr(resource, name))
+    return min((limit for limit in limits if limit != resource.RLIM_INFINITY), default=None)
 
 
 def _check_size(tensors: Mapping[str, Tensor], num_bytes: int) -> None:

@@ -181,6 +181,74 @@ def test_time_is_limited_and_reading_can_be_stopped(tmp_path: Path) -> None:
         read_pickled(tmp_path / "model.pt", should_stop=lambda: True)
 
 
+LIMITED = """
+import resource, subprocess, sys
+from pathlib import Path
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.interop import pickled
+
+def set_limit():
+    resource.setrlimit(getattr(resource, sys.argv[2]), (int(sys.argv[3]),) * 2)
+
+class Child(subprocess.Popen):  # sets the limit in the process that reads, which needs more than this one
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options, preexec_fn=set_limit)
+
+if sys.argv[4] == "child":
+    subprocess.Popen, limit_of = Child, pickled._limit_of_user
+    pickled._limit_of_user = lambda name: int(sys.argv[3]) if name == sys.argv[2] else limit_of(name)
+else:
+    set_limit()
+try:
+    print(*pickled.read_pickled(Path(sys.argv[1])))
+except ModelImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits on memory exist on Linux only")
+@pytest.mark.parametrize(
+    ("limit", "value", "process", "expected"),
+    [
+        ("RLIMIT_CPU", 300, "parent", "weight"),
+        ("RLIMIT_AS", 4_000_000_000, "parent", "weight"),
+        ("RLIMIT_CPU", 1, "child", "could not be read within the limit on processor time, 1 s (ulimit -t)"),
+        (
+            "RLIMIT_AS",
+            800_000_000,
+            "child",
+            "could not be read within the limit on memory, 0.8 GB (ulimit -v)",
+        ),
+        (
+            "RLIMIT_AS",
+            400_000_000,
+            "child",
+            "could not be read within the limit on memory, 0.4 GB (ulimit -v)",
+        ),
+        ("RLIMIT_FSIZE", 1_000_000, "child", "which cannot be used (Error while serializing: I/O error: File too la"),
+    ],
+)
+def test_a_hard_limit_of_the_user_is_respected_and_the_file_is_not_blamed(
+    tmp_path: Path, limit: str, value: int, process: str, expected: str
+) -> None:
+    torch.save({"weight": torch.ones(4_000, 10_000)}, tmp_path / "model.pt")
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "model.pt"), limit, str(value), process]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert expected in done.stdout, done.stderr
+    assert "damaged" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_folder_for_temporary_files_that_cannot_be_used_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.save({"weight": torch.ones(2)}, tmp_path / "model.pt")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(ModelImportError, match=r"gone, which cannot be used \(No such file.*set TMPDIR"):
+        read_pickled(tmp_path / "model.pt")
+
+
 @pytest.mark.slow
 def test_modules_beside_the_user_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.save({"weight": torch.ones(2)}, tmp_path / "model.pt")
