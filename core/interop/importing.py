@@ -14,7 +14,7 @@ from augenmerk.core.interop.marian import MarianModel
 from augenmerk.core.interop.model import FolderModel, ImportedModel, ImportOptions, ImportSummary
 from augenmerk.core.interop.pickled import is_pytorch_file
 from augenmerk.core.interop.state_dicts import read_annotated, read_notebook
-from augenmerk.core.interop.weights import check_memory, read_safetensors, read_state_dict
+from augenmerk.core.interop.weights import check_memory, read_values, weights_among
 
 _CHOOSE = (
     "Choose a folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, "
@@ -99,19 +99,20 @@ def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[
         raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {_CHOOSE}") from error
     if not start:
         raise ModelImportError(f"{source} is empty. {_CHOOSE}")
-    if is_pickled:
-        check_memory(source, _COPIES_OF_PICKLED * num_bytes)
-        weights = read_state_dict(source, should_stop)
-    elif start[8:9] == b"{":
-        check_memory(source, _COPIES * num_bytes)
-        weights = read_safetensors(source)
-    else:
+    if not is_pickled and start[8:9] != b"{":
         found = kind_of_other_file(source) or "neither a PyTorch file nor a safetensors file"
         raise ModelImportError(f"{source} is {found}. {_CHOOSE}")
+    check_memory(source, (_COPIES_OF_PICKLED if is_pickled else _COPIES) * num_bytes)
+    weights = weights_among(source, read_values(source, should_stop))
     if "encoder.tok_embedding.weight" in weights:
         return read_notebook(source, weights, options)
     if "src_embed.0.lut.weight" in weights:
         return read_annotated(source, weights, options)
+    if "src_embed.lut.weight" in weights:
+        raise ModelImportError(
+            f"{source} is only the checkpoint of a JoeyNMT model. Choose the folder with config.yaml, src_vocab.txt "
+            f"and trg_vocab.txt as well: perhaps {source.parent}."
+        )
     if any(name.startswith("model.encoder.layers.") for name in weights):
         raise ModelImportError(
             f"{source} holds only weights of Hugging Face transformers. Choose the folder with config.json, "

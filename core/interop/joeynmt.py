@@ -14,15 +14,13 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
-from augenmerk.core.errors import ImportStoppedError, ModelImportError
+from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.folder import OTHER_COPY, ModelFolder, Section, settings_of
-from augenmerk.core.interop.model import FolderModel, ImportOptions, OnPhase, ShouldStop, languages_of
+from augenmerk.core.interop.model import FolderModel, ImportOptions, languages_of
 from augenmerk.core.interop.weights import (
     LayerNames,
     WeightMap,
-    check_finite,
     check_shapes,
-    read_state_dict,
     tied,
     with_positions,
 )
@@ -80,13 +78,6 @@ class JoeyNMTModel(FolderModel):
         self._check_tied_vocabularies()
         self.num_parameters = self._count_parameters()
         self.decoding, self.notes = _decoding_config(testing)
-
-    def read_weights(self, on_phase: OnPhase, should_stop: ShouldStop) -> dict[str, Tensor]:
-        """The tensors of the checkpoint by name. Raises `ModelImportError` or `ImportStoppedError`."""
-        on_phase(f"Reading {self._checkpoint.name}")
-        if should_stop():
-            raise ImportStoppedError
-        return read_state_dict(self._checkpoint, should_stop, ["model_state"])
 
     def _find_checkpoint(self, testing: Section) -> Path:
         """The checkpoint that `testing.load_model` names, else the best, the latest, or the one with most steps."""
@@ -275,7 +266,6 @@ class JoeyNMTModel(FolderModel):
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
         """The configuration, completed from the weights, and the weights by Augenmerk's names."""
         path, config = self._checkpoint, self._model
-        check_finite(path, weights, half_precision=self.options.half_precision is True)
         converted = self._weight_map().convert(path, weights, _TABLES)
         self._check_tied(weights)
         for stack, weight in zip(("encoder_layers.", "decoder_layers."), self._residual_weights, strict=True):

@@ -14,18 +14,15 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
-from augenmerk.core.errors import ImportStoppedError, ModelImportError
+from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.folder import OTHER_COPY, ModelFolder, Section, settings_of
-from augenmerk.core.interop.model import FolderModel, ImportOptions, OnPhase, ShouldStop, languages_of
+from augenmerk.core.interop.model import FolderModel, ImportOptions, languages_of
 from augenmerk.core.interop.weights import (
     MATRICES,
     LayerNames,
     WeightMap,
-    check_finite,
     check_shapes,
     holds_half_precision,
-    read_safetensors,
-    read_state_dict,
     tied,
     with_positions,
 )
@@ -107,27 +104,14 @@ class MarianModel(FolderModel):
         self.codecs = _Vocabularies(settings).codecs(_find_languages(settings, options, name))
         self.decoding, self.notes = settings.decoding()
         self.num_parameters = settings.count_parameters(self._config)
-        self._is_pickled = self.files[0].suffix != ".safetensors"
-        if self._is_pickled:  # its content is unknown before it is read
+        if self.files[0].suffix != ".safetensors":  # its content is unknown before it is read
             self.has_half_precision = sum(path.stat().st_size for path in self.files) < 3 * self.num_parameters
         else:
             self.has_half_precision = all(map(holds_half_precision, self.files))
 
-    def read_weights(self, on_phase: OnPhase, should_stop: ShouldStop) -> dict[str, Tensor]:
-        """The tensors of all files."""
-        weights: dict[str, Tensor] = {}
-        for path in self.files:
-            on_phase(f"Reading {path.name}")
-            if should_stop():
-                raise ImportStoppedError
-            part = read_state_dict(path, should_stop) if self._is_pickled else read_safetensors(path)
-            check_finite(path, part, half_precision=self.options.half_precision is True)
-            weights |= part
-        return weights
-
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
         """The configuration, with what only weights show, and the weights by the names used here."""
-        path, settings, config = self.files[0], self._settings, self._config
+        path, settings, config = self.path, self._settings, self._config
         ignored = [*_EMBEDDINGS, *_TABLES, _SHARED, _LM_HEAD, _BIAS]
         converted = WeightMap(config, _LAYER_NAMES).convert(path, weights, ignored)
         converted |= dict(zip(MATRICES, _matrices(path, settings, config.width, weights), strict=True))

@@ -12,9 +12,16 @@ from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, Origin, save_checkpoint
 from augenmerk.core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
-from augenmerk.core.errors import ModelImportError, StorageError
+from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
 from augenmerk.core.interop.folder import ModelFolder
-from augenmerk.core.interop.weights import are_half_precision, check_finite, check_memory, too_large_for_half
+from augenmerk.core.interop.weights import (
+    are_half_precision,
+    check_finite,
+    check_memory,
+    read_values,
+    too_large_for_half,
+    weights_among,
+)
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.storage import check_writable
 from augenmerk.core.tensor_file import open_foreign_tensors
@@ -204,13 +211,14 @@ class FolderModel:
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
         self.folder, self.options = folder, options
 
-    def read_weights(self, on_phase: OnPhase, should_stop: ShouldStop) -> dict[str, Tensor]:
-        """The tensors by the names in the files. Raises `ModelImportError` or `ImportStoppedError`."""
-        raise NotImplementedError
-
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
         """The configuration, with what only weights show, and the weights by the names used here."""
         raise NotImplementedError
+
+    @property
+    def path(self) -> Path:
+        """The file with the weights, or the folder of several, for messages."""
+        return self.files[0] if len(self.files) == 1 else self.folder.path
 
     @cached_property
     def summary(self) -> ImportSummary:
@@ -238,7 +246,14 @@ class FolderModel:
             ImportStoppedError: `should_stop` returned True.
         """
         check_memory(self.folder.path, self.summary.memory_bytes)
-        weights = self.read_weights(on_phase, should_stop)
+        values: dict[str, Tensor | None] = {}
+        for path in self.files:
+            on_phase(f"Reading {path.name}")
+            if should_stop():
+                raise ImportStoppedError
+            values |= read_values(path, should_stop)
+        weights = weights_among(self.path, values)
+        check_finite(self.path, weights, half_precision=self.options.half_precision is True)
         on_phase("Converting the weights")
         summary = with_weights_read(self.summary, self.options.half_precision, weights)
         model, converted = self.convert(weights)

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from torch import Tensor
 
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.foreign_files import kind_of_other_file, start_of
+from augenmerk.core.interop.names import chosen_prefix, prefixes_of
 from augenmerk.core.memory import gigabytes, is_out_of_memory
 from augenmerk.core.storage import reason_of
 
@@ -32,7 +34,10 @@ _MEMORY_BEYOND_FILE = 512 * 2**20
 _COPIES = 4
 """Copies of the tensors in memory: as read, as written, and the memory of reading itself."""
 _POLL_S = 0.05
-_DAMAGED = "it cannot be read; it is damaged or cut off"
+_DAMAGED, _CODE = "it cannot be read; it is damaged or cut off", "it holds code or objects, which are never run"
+_DATA_MODULES = ("argparse.", "collections.", "copyreg.", "datetime.", "decimal.", "numpy.", "pathlib.", "uuid.")
+"""Modules whose calls in a file make data, which is left out."""
+_MAX_DEPTH = 8
 _REFUSED, _TOO_BIG, _WHOLE_MODEL, _LIMITED, _NOT_WRITTEN = 3, 4, 5, 6, 7
 """Exit statuses of the other process."""
 _SIGXCPU = getattr(signal, "SIGXCPU", 24)
@@ -51,15 +56,16 @@ _CHILD = (
 def read_pickled(
     path: Path,
     *,
-    members: Sequence[str] = (),
     time_limit_s: float = TIME_LIMIT_S,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, Tensor | None]:
-    """The tensors in the dictionary that a PyTorch file holds, by name; None for everything else in it.
+    """The tensors of the model in a PyTorch file, by name; None for everything else in it.
+
+    They are those of the dictionary, at any depth, that has weights of a known family; else those of the one with most
+    tensors. Names of values elsewhere begin with those of the dictionaries around them.
 
     Args:
         path: written by `torch.save`.
-        members: keys of nested dictionaries. The first that exists is read instead of the whole.
         time_limit_s: for all of it.
         should_stop: called repeatedly.
 
@@ -75,7 +81,7 @@ def read_pickled(
         )
     try:
         with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
-            status, said = _run_child(path, Path(folder), members, time_limit_s, should_stop)
+            status, said = _run_child(path, Path(folder), time_limit_s, should_stop)
             if status != 0:
                 raise ModelImportError(_why_not_read(path, status, said))
             tensors = load_file(Path(folder) / "tensors.safetensors")
@@ -141,13 +147,11 @@ def is_pytorch_file(path: Path) -> bool:
     return start.startswith((b"PK\x03\x04", b"\x80")) and start[8:9] != b"{"
 
 
-def _run_child(
-    path: Path, folder: Path, members: Sequence[str], time_limit_s: float, should_stop: Callable[[], bool]
-) -> tuple[int, str]:
+def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
     """The exit status of the process that reads `path` into `folder`, and its output."""
     log = folder / "log"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), str(time_limit_s), *members]
+    command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), str(time_limit_s)]
     with (
         log.open("wb") as output,
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment)
@@ -172,27 +176,27 @@ def _run_child(
     return status, lines[-1][:500] if lines else ""
 
 
-def convert_for_parent(source: str, folder: str, time_limit_s: str, *members: str) -> int:
+def convert_for_parent(source: str, folder: str, time_limit_s: str) -> int:
     """The other process: reads `source` and writes its tensors into `folder`. Returns an exit status."""
     path = Path(source)
     has_own_limit = _limit_this_process(path.stat().st_size, float(time_limit_s))
+    stand_ins: list[str] = []
     try:
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
-        if not isinstance(loaded, Mapping):
+        with torch.serialization.safe_globals(_stand_ins_for(path, stand_ins)):
+            loaded = torch.load(path, map_location="cpu", weights_only=True)
+        if not isinstance(loaded, Mapping) and not stand_ins:
             raise _RefusedError(f"it holds a {type(loaded).__name__}, not a dictionary of weights")
-        loaded = next((loaded[name] for name in members if isinstance(loaded.get(name), Mapping)), loaded)
-        if not all(isinstance(name, str | int) for name in loaded):
-            raise _RefusedError("a name in it is not text")
+        weights, others = _parts(loaded)
+        if not weights and stand_ins and _holds_a_module(path):
+            raise _WholeModelError(f"{_CODE} ({stand_ins[0]})")
         tensors, seen = dict[str, Tensor](), dict[tuple[Any, ...], str]()
-        names = {
-            str(name): _stored_name(value, tensors, seen) if isinstance(value, Tensor) else ""
-            for name, value in loaded.items()
-        }
+        names = {name: _stored_name(value, tensors, seen) for name, value in weights.items()}
+        names |= {name: "" for name in others if name not in names}
         _check_size(tensors, path.stat().st_size)
         own = {name: value.clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
     except _RefusedError as error:
         print(_said(str(error)))  # noqa: T201 — to the parent
-        return _REFUSED
+        return _WHOLE_MODEL if isinstance(error, _WholeModelError) else _REFUSED
     except Exception as error:  # a damaged or hostile file can cause any error
         if isinstance(error, MemoryError | RuntimeError) and is_out_of_memory(error):
             return _LIMITED if has_own_limit else _TOO_BIG
@@ -206,6 +210,65 @@ def convert_for_parent(source: str, folder: str, time_limit_s: str, *members: st
         print(reason_of(error))  # noqa: T201
         return _NOT_WRITTEN
     return 0
+
+
+def _stand_ins_for(path: Path, made: list[str]) -> list[Any]:
+    """Stand-ins for the classes that the file names and PyTorch would refuse. They add their names to `made`.
+
+    An object of such a class, such as the options of a training, is left out. Nothing of it is imported or run.
+    """
+    try:
+        names = torch.serialization.get_unsafe_globals_in_checkpoint(path)
+    except Exception:  # any error of a damaged file, which is reported when it is loaded
+        return []
+    return [(_stand_in(name, made), name) for name in names]
+
+
+def _stand_in(name: str, made: list[str]) -> type:
+    """A class of this name, whose objects are empty."""
+
+    def make(own: type, *_: object) -> object:
+        made.append(name)
+        return OrderedDict() if name.lower().endswith("dict") else object.__new__(own)
+
+    return _StandIn(name, (), {"__new__": make, "__setstate__": lambda self, state: None})
+
+
+class _StandIn(type):
+    """The class of stand-ins. A call of one is refused, unless it is in the place of a call that makes data."""
+
+    def __call__(cls, *arguments: object) -> object:
+        """In the place of a call in the file, where the name may have been that of any function."""
+        if not cls.__name__.startswith(_DATA_MODULES):
+            raise _RefusedError(f"{_CODE} ({cls.__name__[:120]})")
+        return super().__call__()
+
+
+def _parts(loaded: object) -> tuple[dict[str, Tensor], list[str]]:
+    """The tensors of the model by name, and the names of all values. Raises `_RefusedError`."""
+    dictionaries = dict(_dictionaries(loaded, "", set()))
+    tensors = {
+        path: {name: value for name, value in values.items() if isinstance(value, Tensor)}
+        for path, values in dictionaries.items()
+    }
+    paths = {path + prefix: path for path, weights in tensors.items() for prefix in prefixes_of(weights)}
+    try:
+        path = paths.get(chosen_prefix(list(paths)))
+    except ValueError as error:
+        raise _RefusedError(f"it {error}") from error
+    if path is None:  # of no known family
+        path = max(tensors, key=lambda path: len(tensors[path]), default="")
+    return tensors.get(path, {}), [path + name for path, values in dictionaries.items() for name in values]
+
+
+def _dictionaries(value: object, path: str, seen: set[int]) -> Iterator[tuple[str, dict[str, object]]]:
+    """All dictionaries in a value, each once, with the names of those around it; values by names as text."""
+    if isinstance(value, Mapping) and id(value) not in seen and path.count(".") < _MAX_DEPTH:
+        seen.add(id(value))
+        values = {str(name): part for name, part in value.items() if isinstance(name, str | int)}
+        yield path, values
+        for name, part in values.items():
+            yield from _dictionaries(part, f"{path}{name}.", seen)
 
 
 def _holds_a_module(path: Path) -> bool:
@@ -227,6 +290,10 @@ class _RefusedError(Exception):
     """The content of the file is refused."""
 
 
+class _WholeModelError(_RefusedError):
+    """The file holds a module, not its weights."""
+
+
 def _said(reason: str) -> str:
     return f"{reason}. Use a PyTorch file that holds only the weights of a model."
 
@@ -238,7 +305,7 @@ def _why_refused(error: Exception) -> str:
         return _DAMAGED
     named = _REFUSED_NAME.search(text)
     what = f" ({named[1][:120]})" if named is not None else ""
-    return f"it holds code or objects, which are never run{what}"
+    return _CODE + what
 
 
 def _limit_this_process(num_bytes: int, time_limit_s: float) -> bool:

@@ -11,13 +11,15 @@ from torch import Tensor
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.foreign_files import kind_of_other_file
-from augenmerk.core.interop.pickled import read_pickled
+from augenmerk.core.interop.names import plain_names
+from augenmerk.core.interop.pickled import is_pytorch_file, read_pickled
 from augenmerk.core.memory import available_memory
 from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.tensor_file import open_foreign_tensors
 
 MATRICES = ("source_embedding.tokens.weight", "target_embedding.tokens.weight", "output.weight")
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+_WIDER_FLOATS = ("BF16", "F32", "F64")
 _RESERVE_BYTES = 256 * 2**20
 
 
@@ -42,34 +44,43 @@ def holds_half_precision(path: Path) -> bool:
     try:
         with open_foreign_tensors(path, "pt") as file:
             slices = (file.get_slice(name) for name in file.keys())  # noqa: SIM118 — not a dictionary
-            return all(part.get_dtype() == "F16" for part in slices if len(part.get_shape()) >= 2)
+            return not any(part.get_dtype() in _WIDER_FLOATS for part in slices if len(part.get_shape()) >= 2)
     except (OSError, SafetensorError, ValueError) as error:
         raise _unreadable(path, error) from error
 
 
-def read_state_dict(
-    path: Path,
-    should_stop: Callable[[], bool],
-    members: Sequence[str] = ("model_state_dict", "state_dict", "model"),
-) -> dict[str, Tensor]:
-    """The tensors of a PyTorch file by name, from its dictionary or from one nested in it (a member).
+def read_values(path: Path, should_stop: Callable[[], bool]) -> Mapping[str, Tensor | None]:
+    """The tensors in a file with weights by name, and None for other values in it.
 
     Raises:
-        ModelImportError: it cannot be read, or holds no such dictionary.
+        ModelImportError: it cannot be read.
         ImportStoppedError: `should_stop` returned True.
     """
-    found = read_pickled(path, members=members, should_stop=should_stop)
-    if "model_state" in found and "stats_state" in found:
+    return read_pickled(path, should_stop=should_stop) if is_pytorch_file(path) else read_safetensors(path)
+
+
+def weights_among(path: Path, values: Mapping[str, Tensor | None]) -> dict[str, Tensor]:
+    """The weights of the model by their plain names, see `plain_names`; without other values and single numbers.
+
+    Args:
+        path: of the file with the values, for messages.
+        values: as of `read_values`, of one file or several.
+
+    Raises:
+        ModelImportError: there are none, or those of several models.
+    """
+    tensors = {name: value for name, value in values.items() if value is not None}
+    try:
+        plain = {name: tensors[stored] for name, stored in plain_names(tensors).items()}
+    except ValueError as error:
+        raise ModelImportError(f"{path} {error}.") from error
+    weights = {name: value for name, value in plain.items() if "." in name or value.numel() != 1}  # others count steps
+    if not weights:
+        found = ", ".join(sorted(values)[:3]) or "nothing"
         raise ModelImportError(
-            f"{path} is only the checkpoint of a JoeyNMT model. Choose the folder with config.yaml, src_vocab.txt "
-            f"and trg_vocab.txt as well: perhaps {path.parent}."
+            f"{path} holds no weights, only {found}. Choose a state dict, which maps names to tensors."
         )
-    other = next((name for name, value in found.items() if value is None), None if found else "nothing")
-    if other is not None:
-        raise ModelImportError(
-            f"{path} holds {other}, which is not a tensor. Choose a state dict, which maps names to tensors."
-        )
-    return {name.removeprefix("module."): value for name, value in found.items() if value is not None}
+    return weights
 
 
 def check_memory(path: Path, num_bytes: int) -> None:
@@ -143,7 +154,7 @@ def check_shapes(path: Path, weights: Mapping[str, Tensor], expected: Mapping[st
 
 def check_all_known(path: Path, weights: Mapping[str, Tensor], known: Sequence[str]) -> None:
     """Raises `ModelImportError` for a tensor that this architecture does not have."""
-    unknown = sorted(set(weights) - set(known))
+    unknown = sorted(name for name in set(weights) - set(known) if weights[name].dtype in FLOATS)  # others count
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise ModelImportError(
@@ -155,8 +166,9 @@ def check_all_known(path: Path, weights: Mapping[str, Tensor], known: Sequence[s
 def are_half_precision(weights: Mapping[str, Tensor]) -> bool:
     """Whether all matrices are of 16-bit floats, so that nothing is lost if they are stored so; the rest fits too."""
     return all(
-        value.dtype == torch.float16 if value.dim() >= 2 else value.dtype not in FLOATS or _fits(value, torch.float16)
+        value.dtype == torch.float16 if value.dim() >= 2 else _fits(value, torch.float16)
         for value in weights.values()
+        if value.dtype in FLOATS
     )
 
 

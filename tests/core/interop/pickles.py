@@ -1,6 +1,6 @@
 """Pickles read in the process of the tests, where it is not the other process that is tested."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -14,11 +14,9 @@ from augenmerk.core.interop import pickled
 def pickles_read_here() -> Iterator[None]:
     """Within the block no process is started to read a pickle, which takes two seconds to import torch."""
 
-    def run_here(
-        path: Path, folder: Path, members: Sequence[str], time_limit_s: float, should_stop: Callable[[], bool]
-    ) -> tuple[int, str]:
+    def run_here(path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
         with redirect_stdout(StringIO()) as printed:
-            status = pickled.convert_for_parent(str(path), str(folder), str(time_limit_s), *members)
+            status = pickled.convert_for_parent(str(path), str(folder), str(time_limit_s))
         return status, printed.getvalue().strip()
 
     with pytest.MonkeyPatch.context() as patch:

@@ -171,6 +171,30 @@ def test_weights_in_several_files_are_put_together(folder: Path) -> None:
     assert all(torch.equal(found[name], whole[name]) for name in whole)
 
 
+@pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "model.", "_orig_mod.model."])
+@pytest.mark.parametrize("kind", ["safetensors", "pickled", "in parts", "in pickled parts"])
+def test_prefixes_of_trainers_are_left_out(folder: Path, prefix: str, kind: str) -> None:
+    expected = import_model(folder).checkpoint.weights
+    weights = {prefix + name: value for name, value in load_file(folder / "model.safetensors").items()}
+    weights["num_steps"] = torch.tensor(3)
+    weights["model.encoder.embed_positions.position_ids"] = torch.arange(64)[None]
+    (folder / "model.safetensors").unlink()
+    name, save = ("model.safetensors", save_file) if "pickled" not in kind else ("pytorch_model.bin", torch.save)
+    if "parts" in kind:
+        names = sorted(weights)
+        parts = {"part-1": names[::2], "part-2": names[1::2]}
+        for part, held in parts.items():
+            save({name: weights[name] for name in held}, folder / part)
+        index = {"weight_map": {name: part for part, held in parts.items() for name in held}}
+        (folder / f"{name}.index.json").write_text(json.dumps(index), encoding="utf-8")
+    else:
+        save(weights, folder / name)
+    with pickles_read_here():
+        found = import_model(folder).checkpoint.weights
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
 @pytest.mark.subprocess
 @pytest.mark.slow
 def test_pickled_weights_are_the_same(tmp_path: Path) -> None:

@@ -257,6 +257,15 @@ def test_tables_of_positions_that_are_no_waves_are_kept(folder: Path) -> None:
     assert torch.equal(checkpoint.weights["target_embedding.positions"], weights["decoder.pe.pe"][0])
 
 
+def test_a_checkpoint_of_a_compiled_model_is_read(folder: Path) -> None:
+    with pickles_read_here():
+        expected = import_model(folder).checkpoint.weights
+        weights = torch.load(folder / "best.ckpt")["model_state"]
+        save(folder, {f"_orig_mod.{name}": value for name, value in weights.items()})
+        found = import_model(folder).checkpoint.weights
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
 def spoil_weights(change_weights: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         weights = dict(torch.load(folder / "best.ckpt")["model_state"])
@@ -467,12 +476,12 @@ SPOILED_WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {
         r"src_embed\.lut\.weight is not finite",
     ),
     "a weight that is not a tensor": (
-        spoil_weights(lambda weights: weights.update(more={"a": 1})),
-        r"best\.ckpt holds more, which is not a tensor",
+        spoil_weights(lambda weights: weights.update({"src_embed.lut.weight": {"a": 1}})),
+        r"best\.ckpt has no src_embed\.lut\.weight, a tensor of the shape",
     ),
     "no weights": (
         lambda folder: torch.save({"steps": 3}, folder / "best.ckpt"),
-        r"best\.ckpt holds steps, which is not a tensor",
+        r"best\.ckpt holds no weights, only steps\. Choose a state dict",
     ),
     "weights that are cut off": (
         lambda folder: os.truncate(folder / "best.ckpt", 3000),

@@ -1,10 +1,17 @@
 """Notebook 6 and the Annotated Transformer: what their own modules compute, and their vocabularies."""
 
+import argparse
+import datetime
 import gzip
+import math
+import random
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -18,6 +25,7 @@ from augenmerk.core.interop.importing import import_model
 from augenmerk.core.interop.model import ImportOptions
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
+from tests.core.interop.pickles import pickles_read_here
 from tests.core.interop.published import EncoderDecoder, NotebookSeq2Seq, save_whole, shaken
 from tests.core.translators import ENGLISH, GERMAN
 
@@ -140,6 +148,129 @@ def test_the_annotated_transformer_computes_what_its_modules_compute(
     else:
         assert codecs.target.vocabulary.tokens[:4] == ("<unk>", "<blank>", "<s>", "</s>")
         assert translation.source_tokens[0] == "Ein"
+
+
+class Settings:
+    """As a class of a trainer."""
+
+    def __init__(self) -> None:
+        self.width, self.names = 3, ["a"]
+
+
+class OptionsDict(dict[str, object]):
+    """As libraries have them that read settings."""
+
+
+Weights = dict[str, Tensor]
+OTHERS = {"weight": torch.ones(3, 4), "exp_avg": torch.full((3,), math.inf), "step": torch.tensor(7.0)}
+
+
+def named(prefix: str) -> Callable[[Weights], object]:
+    return lambda weights: {prefix + name: value for name, value in weights.items()}
+
+
+WAYS_OF_SAVING: dict[str, Callable[[Weights], object]] = {
+    "compiled": named("_orig_mod."),
+    "compiled, on several devices": named("module._orig_mod."),
+    "only a part compiled": lambda weights: {
+        name.replace("encoder.layers", "encoder._orig_mod.layers"): value for name, value in weights.items()
+    },
+    "moving average": lambda weights: {"n_averaged": torch.tensor(3), **named("module.")(weights)},
+    "Lightning": lambda weights: {
+        "epoch": 3,
+        "pytorch-lightning_version": "2.5.0",
+        "state_dict": {**named("model.")(weights), "loss.weight": torch.ones(5), "metric.total": torch.tensor(9)},
+        "optimizer_states": [{"state": {0: OTHERS}, "param_groups": [{"lr": 0.1}]}],
+        "callbacks": {"ModelCheckpoint": {"best_model_score": torch.tensor(math.inf), "path": Path("x")}},
+        "hyper_parameters": {"lr": 1e-3, "args": argparse.Namespace(width=3)},
+    },
+    "state of a training": lambda weights: {
+        "model_state_dict": named("module.")(weights),
+        "optimizer_state_dict": {"state": {0: OTHERS}},
+        "loss": np.float64(1.5),
+        "losses": np.arange(3.0),
+        "config": {"width": 3, "settings": Settings()},
+        "args": argparse.Namespace(width=3, path=Path("x")),
+        "date": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+        "counts": defaultdict(int, {"a": 1}),
+        "random": (torch.get_rng_state(), random.getstate(), np.random.default_rng(1).integers(9, size=3)),
+    },
+    "values between the weights": lambda weights: {
+        "step": torch.tensor(7),
+        "best": torch.tensor(math.inf),
+        "text": "a note",
+        "optimizer": {"weight": OTHERS["weight"]},
+        "encoder.position_ids": torch.arange(9),
+        **weights,
+        "config": {"width": 3},
+    },
+    "model and moving average": lambda weights: {
+        "ema": {name: value + 1 for name, value in weights.items()},
+        "model": weights,
+    },
+    "dictionary of another class": lambda weights: {"net": weights, "more": OptionsDict(a=1)},
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("save", WAYS_OF_SAVING.values(), ids=WAYS_OF_SAVING)
+@pytest.mark.parametrize("family", ["notebook", "annotated"])
+def test_weights_are_found_however_a_trainer_saved_them(
+    family: str, save: Callable[[Weights], object], data: Path, tmp_path: Path
+) -> None:
+    if family == "notebook":
+        theirs = shaken(NotebookSeq2Seq(*sizes("notebook", data), **SHAPE))
+    else:
+        theirs = shaken(EncoderDecoder(*sizes("annotated-2022", data), 2, **SHAPE))
+    plain, saved = tmp_path / "plain.safetensors", tmp_path / "saved.pt"
+    save_file(theirs.state_dict(), plain)
+    torch.save(save(dict(theirs.state_dict())), saved)
+    options = ImportOptions(data=data, num_heads=4)
+    expected = import_model(plain, options).checkpoint.weights
+    with pickles_read_here():
+        found = import_model(saved, options).checkpoint.weights
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+@pytest.mark.subprocess
+@pytest.mark.slow
+def test_nothing_that_is_left_out_is_imported_or_run(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "trainer.py").write_text(
+        "class Settings:\n"
+        "    def __setstate__(self, state): raise SystemExit('executed')\n"
+        "class Runs:\n"
+        "    def __reduce__(self): return print, ('executed',)\n"
+        "class Reads:\n"
+        "    def __reduce__(self): return eval, ('1+1',)\n"
+    )
+    weights = NotebookSeq2Seq(*sizes("notebook", data), **SHAPE).state_dict()
+    save_file(weights, tmp_path / "weights.safetensors")
+    script = (
+        "import sys, torch, trainer; from safetensors.torch import load_file; "
+        "torch.save({'model': load_file('weights.safetensors'), 'more': getattr(trainer, sys.argv[1])()}, 'model.pt')"
+    )
+    for kind in ("Settings", "Runs", "Reads"):
+        subprocess.run([sys.executable, "-c", script, kind], cwd=tmp_path, check=True)
+        if kind == "Settings":
+            assert import_model(tmp_path / "model.pt", ImportOptions(data=data, num_heads=4)).checkpoint.weights
+        else:
+            with pytest.raises(ModelImportError, match=r"never run \((builtins\.)?(print|eval)\)\. Use"):
+                import_model(tmp_path / "model.pt", ImportOptions(data=data, num_heads=4))
+
+
+def test_several_models_in_a_file_are_named(data: Path, tmp_path: Path) -> None:
+    weights = NotebookSeq2Seq(*sizes("notebook", data), **SHAPE).state_dict()
+    torch.save({"teacher": weights, "student": dict(weights)}, tmp_path / "model.pt")
+    with (
+        pickles_read_here(),
+        pytest.raises(ModelImportError, match=r"it holds several models \(teacher, student\)"),
+    ):
+        import_model(tmp_path / "model.pt", ImportOptions(data=data))
+    both = {f"{name}.{weight}": value.clone() for name in ("a", "b") for weight, value in weights.items()}
+    save_file(both, tmp_path / "model.safetensors")
+    with pytest.raises(ModelImportError, match=r"model\.safetensors holds several models \(a, b\)\. Save"):
+        import_model(tmp_path / "model.safetensors", ImportOptions(data=data))
 
 
 @pytest.mark.subprocess
