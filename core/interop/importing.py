@@ -39,7 +39,7 @@ def import_model(
     Args:
         source: a folder or a file; or, if there is nothing at this path, the name of a repository at Hugging Face.
         options: facts that the files may lack.
-        on_summary: receives the summary, before the weights are read if the format allows it.
+        on_summary: receives the summary, before the weights are read if it is known how they will be stored.
         on_phase: receives a description of each phase.
         on_download: receives the name of the file that is fetched, the bytes done, and all of them.
         should_stop: called repeatedly.
@@ -59,8 +59,12 @@ def import_model(
     on_phase(f"Looking into {path.name}")
     sources = (path,) if options.data is None else (path, options.data)
     found = recognize(path, options, should_stop=should_stop)
-    on_summary(found.summary)
+    is_known = found.summary.half_precision is not None
+    if is_known:
+        on_summary(found.summary)
     read = found.read(on_phase, should_stop) if isinstance(found, FolderModel) else found
+    if not is_known:
+        on_summary(read.summary)
     return replace(read, sources=sources)
 
 

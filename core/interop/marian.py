@@ -22,7 +22,6 @@ from augenmerk.core.interop.weights import (
     LayerNames,
     WeightMap,
     check_shapes,
-    holds_half_precision,
     tied,
     with_positions,
 )
@@ -104,10 +103,6 @@ class MarianModel(FolderModel):
         self.codecs = _Vocabularies(settings).codecs(_find_languages(settings, options, name))
         self.decoding, self.notes = settings.decoding()
         self.num_parameters = settings.count_parameters(self._config)
-        if self.files[0].suffix != ".safetensors":  # its content is unknown before it is read
-            self.has_half_precision = sum(path.stat().st_size for path in self.files) < 3 * self.num_parameters
-        else:
-            self.has_half_precision = all(map(holds_half_precision, self.files))
 
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
         """The configuration, with what only weights show, and the weights by the names used here."""

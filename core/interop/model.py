@@ -14,10 +14,12 @@ from augenmerk.core.checkpoint.file import Checkpoint, Origin, save_checkpoint
 from augenmerk.core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
 from augenmerk.core.interop.folder import ModelFolder
+from augenmerk.core.interop.pickled import is_pytorch_file
 from augenmerk.core.interop.weights import (
     are_half_precision,
     check_finite,
     check_memory,
+    holds_half_precision,
     read_values,
     too_large_for_half,
     weights_among,
@@ -73,8 +75,9 @@ class ImportSummary:
         memory_bytes: memory for importing and then opening it.
         read_bytes: size of the files with its weights.
         is_pickled: whether a separate process reads them.
-        has_half_precision: whether its files have 16-bit floats.
-        half_precision: whether its weights are stored as 16-bit floats here.
+        has_half_precision: whether its files have 16-bit floats; None for pickles that were not read.
+        half_precision: whether its weights are stored as 16-bit floats here; None if their files decide it, and only
+            reading them tells.
         notes: sentences on settings that are ignored here.
         precision_note: the reason for 32 bits where 16 are usual; else empty.
     """
@@ -87,20 +90,20 @@ class ImportSummary:
     memory_bytes: int
     read_bytes: int
     is_pickled: bool
-    has_half_precision: bool
-    half_precision: bool
+    has_half_precision: bool | None
+    half_precision: bool | None
     notes: tuple[str, ...] = ()
     precision_note: str = ""
 
     @property
     def bits(self) -> int:
-        """Bits per weight in the imported file."""
+        """Bits per weight in the imported file; 32 if that is not known."""
         return 16 if self.half_precision else 32
 
     @property
     def disk_bytes(self) -> int:
         """The approximate size of the imported file."""
-        return self.disk_bytes_in(half_precision=self.half_precision)
+        return self.disk_bytes_in(half_precision=bool(self.half_precision))
 
     @property
     def seconds(self) -> float:
@@ -115,8 +118,7 @@ class ImportSummary:
     def stored_as(self, choice: bool | None) -> "ImportSummary":
         """The summary if `ImportOptions.half_precision` is `choice`."""
         is_large = 4 * self.num_parameters > HALF_ABOVE_BYTES
-        half = choice if choice is not None else self.has_half_precision or is_large
-        return replace(self, half_precision=half)
+        return replace(self, half_precision=choice if choice is not None else is_large or self.has_half_precision)
 
     @property
     def misses_languages(self) -> bool:
@@ -133,15 +135,12 @@ def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapp
         weights: as in the files.
     """
     known = replace(summary, has_half_precision=are_half_precision(weights)).stored_as(choice)
-    if choice is not None or not (summary.half_precision or known.half_precision):
+    large = too_large_for_half(weights) if choice is None and (summary.half_precision or known.half_precision) else None
+    if large is None:
         return known
-    if (large := too_large_for_half(weights)) is not None:
-        why = f"{large}, which 16-bit floats cannot hold"
-    elif not known.half_precision:  # predicted from the size of a pickle
-        why = f"the file holds {', '.join(sorted({str(value.dtype) for value in weights.values()}))}"
-    else:
-        return known
-    return replace(known, half_precision=False, precision_note=f"stored in 32 bits, as {why}")
+    return replace(
+        known, half_precision=False, precision_note=f"stored in 32 bits, as {large}, which 16-bit floats cannot hold"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +160,7 @@ class ImportedModel:
     @property
     def half_precision(self) -> bool:
         """Whether its weights are stored as 16-bit floats."""
-        return self.summary.half_precision
+        return bool(self.summary.half_precision)
 
     def save(self, path: Path | str, *, half_precision: bool | None = None) -> None:
         """Writes the file that Augenmerk opens, atomically.
@@ -192,7 +191,6 @@ class FolderModel:
         notes: sentences on settings that are ignored here.
         files: with the weights.
         num_parameters: shared ones counted once.
-        has_half_precision: whether its files have 16-bit floats.
 
     Args:
         folder: with its files.
@@ -206,7 +204,6 @@ class FolderModel:
     notes: tuple[str, ...]
     files: Sequence[Path]
     num_parameters: int
-    has_half_precision = False
 
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
         self.folder, self.options = folder, options
@@ -224,6 +221,7 @@ class FolderModel:
     def summary(self) -> ImportSummary:
         """The facts known before weights are read."""
         file_bytes = sum(path.stat().st_size for path in self.files)
+        is_pickled = any(map(is_pytorch_file, self.files))
         return ImportSummary(
             name=self.options.name or name_of(self.folder.path.resolve()),
             format=self.format,
@@ -232,9 +230,9 @@ class FolderModel:
             num_parameters=self.num_parameters,
             memory_bytes=4 * self.num_parameters + 2 * file_bytes,
             read_bytes=file_bytes,
-            is_pickled=self.files[0].suffix != ".safetensors",
-            has_half_precision=self.has_half_precision,
-            half_precision=False,
+            is_pickled=is_pickled,
+            has_half_precision=None if is_pickled else all(map(holds_half_precision, self.files)),
+            half_precision=None,
             notes=self.notes,
         ).stored_as(self.options.half_precision)
 
@@ -257,6 +255,7 @@ class FolderModel:
         on_phase("Converting the weights")
         summary = with_weights_read(self.summary, self.options.half_precision, weights)
         model, converted = self.convert(weights)
+        summary = replace(summary, num_parameters=sum(value.numel() for value in converted.values()))
         source, target = self.summary.languages
         data = DataConfig(
             tokenization=self.kind,

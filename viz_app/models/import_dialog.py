@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -151,7 +150,7 @@ class ImportDialog(QDialog):
         self._summary: ImportSummary | None = None
         self.precision = ChoiceMenu(
             "The number of bits stored per weight. 16 bits keep three digits and halve the file.",
-            precision_entries(None, None),
+            precision_entries(None),
             has_arrow_keys=True,
         )
         self.precision.show_choice("auto")
@@ -198,8 +197,6 @@ class ImportDialog(QDialog):
         else:
             self._form.setRowVisible(self.heads_edit, True)
             self._form.setRowVisible(self.data, True)
-            with suppress(OSError):  # if it is missing, the import reports that
-                self._offer_precisions(precision_entries(source.stat().st_size, None))
 
     def _show_about(self) -> None:
         """Shows the known facts about the model and the cost of importing it."""
@@ -213,10 +210,6 @@ class ImportDialog(QDialog):
         chosen = _PRECISIONS[self.precision.choice]
         self.about.setText(text if summary is None else f"{text}\n\n{describe(summary.stored_as(chosen))}")
 
-    def _offer_precisions(self, entries: "dict[str, tuple[str, str]]") -> None:
-        self.precision.set_entries(entries)
-        self.precision.show_choice(self.precision.choice)
-
     def _on_precision(self, name: str) -> None:
         self.precision.show_choice(name)
         self._show_about()
@@ -224,7 +217,8 @@ class ImportDialog(QDialog):
 
     def _on_summary(self, summary: "ImportSummary") -> None:
         self._summary = summary
-        self._offer_precisions(precision_entries(summary.disk_bytes_in(half_precision=False), summary.stored_as(None)))
+        self.precision.set_entries(precision_entries(summary.stored_as(None)))
+        self.precision.show_choice(self.precision.choice)
         self._show_about()
         self.status.clear()
         self.status.hide()
@@ -420,43 +414,46 @@ def describe(summary: "ImportSummary") -> str:
     if summary.target_codes:
         parts.append(f"{len(summary.target_codes)} target languages")
     parts.append(f"{summary.num_parameters / 1e6:,.1f} million parameters")
-    other = summary.disk_bytes_in(half_precision=not summary.half_precision)
+    half, full = (_megabytes(summary.disk_bytes_in(half_precision=half)) for half in (True, False))
+    sizes = f"{full} on the disk in 32 bits ({half} in 16)"
+    if summary.half_precision:
+        sizes = f"{half} on the disk in 16 bits ({full} in 32)"
+    elif summary.half_precision is None:
+        sizes = f"{full} on the disk, or {half} if the weights in the file have 16 bits"
     memory = (
-        f"Importing it needs {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory and "
-        f"{_megabytes(summary.disk_bytes)} on the disk in {summary.bits} bits ({_megabytes(other)} in "
-        f"{48 - summary.bits}), and takes about {duration(summary.seconds)}."
+        f"Importing it needs {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory and {sizes}, and takes "
+        f"about {duration(summary.seconds)}."
     )
     return "\n".join([" · ".join(parts), memory, *summary.notes])
 
 
-def precision_entries(full_bytes: float | None, known: "ImportSummary | None") -> dict[str, tuple[str, str]]:
+def precision_entries(summary: "ImportSummary | None") -> dict[str, tuple[str, str]]:
     """The entries of the menu for 16 or 32 bits.
 
     Args:
-        full_bytes: size of the file in 32 bits, or of a PyTorch file, which is published in 32 bits; None if unknown.
-        known: the summary with automatic precision; None before the inspection.
+        summary: with automatic precision; None before the inspection, and for a single file, which is only read when it
+            is imported.
     """
-    if full_bytes is None:
-        large = _megabytes(_LARGE_BYTES)
+    large = _megabytes(_LARGE_BYTES)
+    if summary is None:
+        auto = f"Automatic: as in the file, or 16 bits if 32 take over {large}"
         return {
-            "auto": (f"Automatic: 16 bits if 32 take over {large}", f"Automatic: 16 bits if 32 take over {large}"),
+            "auto": (auto, auto),
             "half": ("16 bits", f"16 bits: {_ROUNDED}"),
             "full": ("32 bits", "32 bits: twice as large"),
         }
-    half, full = _megabytes(full_bytes / 2), _megabytes(full_bytes)
-    is_large = full_bytes > _LARGE_BYTES
-    if known is not None and known.half_precision and known.has_half_precision:
-        auto, why = f"16 bits, {half}", "as in the original"
-    elif is_large:
-        auto, why = f"16 bits, {half}", f"as 32 take over {_megabytes(_LARGE_BYTES)}"
-    elif known is not None:
+    half, full = (_megabytes(summary.disk_bytes_in(half_precision=half)) for half in (True, False))
+    if summary.half_precision is None:
+        auto, why = "as in the file", f"{half} in 16 bits or {full} in 32"
+    elif not summary.half_precision:
         auto, why = f"32 bits, {full}", "exact to the last digit"
+    elif summary.has_half_precision:
+        auto, why = f"16 bits, {half}", "as in the original"
     else:
-        auto, why = f"as in the file, {full}", "exact to the last digit"
-    is_exact = known is not None and known.has_half_precision
+        auto, why = f"16 bits, {half}", f"as 32 take over {large}"
     return {
         "auto": (f"Automatic: {auto}", f"Automatic: {auto}, {why}"),
-        "half": (f"16 bits, {half}", f"16 bits, {half}{'' if is_exact else f': {_ROUNDED}'}"),
+        "half": (f"16 bits, {half}", f"16 bits, {half}{'' if summary.has_half_precision else f': {_ROUNDED}'}"),
         "full": (f"32 bits, {full}", f"32 bits, {full}"),
     }
 

@@ -458,14 +458,25 @@ def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
         import_model(folder)
 
 
-def test_a_pickle_as_small_as_one_of_16_bit_floats_that_holds_others_is_told_of(tmp_path: Path) -> None:
-    """Before it is read, only its size tells of them."""
-    folder = make_folder(tmp_path / "model", file="bin", dtype=torch.bfloat16)
-    assert recognize(folder).summary.half_precision
+@pytest.mark.parametrize(
+    ("dtype", "bits"), [(torch.float16, 16), (torch.bfloat16, 32), (torch.float32, 32)], ids=["half", "bf16", "single"]
+)
+def test_the_precision_of_a_pickle_is_told_once_it_is_read(
+    tmp_path: Path, dtype: torch.dtype, bits: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its size tells nothing: tables of positions, or values beside the weights, may take most of it."""
+    folder = make_folder(tmp_path / "model", file="bin", dtype=dtype, max_position_embeddings=5000)
+    assert recognize(folder).summary.half_precision is None
+    out = tmp_path / "out.safetensors"
     with pickles_read_here():
-        imported = import_model(folder)
-    assert not imported.half_precision
-    assert imported.summary.precision_note == "stored in 32 bits, as the file holds torch.bfloat16"
+        assert main(["import", str(folder), "--out", str(out)]) == 0
+    said = capsys.readouterr()
+    weights = load_file(out)
+    assert {8 * value.element_size() for value in weights.values()} == {bits}
+    num_parameters = sum(value.numel() for value in weights.values())
+    size, other = (f"{num_parameters * each / 8e6:.1f} MB" for each in (bits, 48 - bits))
+    assert f"model will be stored in {bits} bits, about {size} ({other} in {48 - bits} bits" in said.err
+    assert f"{num_parameters:,} parameters, {out.stat().st_size / 1e6:.1f} MB, {bits}-bit" in said.out
 
 
 def test_weights_that_the_stored_precision_cannot_hold_are_refused(

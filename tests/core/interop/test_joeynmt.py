@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from safetensors.torch import load_file
 
 from augenmerk.core.checkpoint.file import Origin, load_checkpoint
 from augenmerk.core.cli.main import main
@@ -255,6 +256,19 @@ def test_tables_of_positions_that_are_no_waves_are_kept(folder: Path) -> None:
     checkpoint = import_model(folder).checkpoint
     assert checkpoint.run.model.positions == "learned"
     assert torch.equal(checkpoint.weights["target_embedding.positions"], weights["decoder.pe.pe"][0])
+
+
+def test_the_precision_of_a_checkpoint_is_told_as_it_is_stored(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = torch.load(folder / "best.ckpt")["model_state"]
+    save(folder, {name: value.half() for name, value in weights.items()})
+    with pickles_read_here():
+        assert main(["import", str(folder), "--out", str(tmp_path / "out.safetensors")]) == 0
+    said = capsys.readouterr()
+    assert "tiny-de-en will be stored in 16 bits" in said.err
+    assert ", 16-bit" in said.out
+    assert {value.dtype for value in load_file(tmp_path / "out.safetensors").values()} == {torch.float16}
 
 
 def test_a_checkpoint_of_a_compiled_model_is_read(folder: Path) -> None:

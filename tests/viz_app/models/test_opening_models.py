@@ -27,7 +27,7 @@ from augenmerk.core.resources import bundled_model_path
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.application import run_app
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog, precision_entries
+from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog, describe, precision_entries
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Stale
@@ -162,22 +162,16 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
 def test_the_choice_of_bits_tells_both_sizes_and_what_is_done_by_itself() -> None:
     summary = ImportSummary("m", "Marian", ("de", "en"), (), 74_000_000, 1, 1, False, False, False)
     small, halves = replace(summary, num_parameters=9_000_000), replace(summary, has_half_precision=True)
+    pickled = replace(small, has_half_precision=None)
     shown = {
-        name: list(precision_entries(size, known and known.stored_as(None)).values())
-        for name, size, known in (
-            ("large", 296e6, summary),
-            ("small", 36e6, small),
-            ("halves", 296e6, halves),
-            ("large file", 240e6, None),
-            ("small file", 36e6, None),
-        )
+        name: list(precision_entries(known.stored_as(None)).values())
+        for name, known in (("large", summary), ("small", small), ("halves", halves), ("pickled", pickled))
     }
     assert [texts[0][1] for texts in shown.values()] == [
         "Automatic: 16 bits, 148 MB, as 32 take over 100 MB",
         "Automatic: 32 bits, 36 MB, exact to the last digit",
         "Automatic: 16 bits, 148 MB, as in the original",
-        "Automatic: 16 bits, 120 MB, as 32 take over 100 MB",
-        "Automatic: as in the file, 36 MB, exact to the last digit",
+        "Automatic: as in the file, 18 MB in 16 bits or 36 MB in 32",
     ]
     assert [text for _, text in shown["small"][1:]] == [
         "16 bits, 18 MB: three digits of each weight are kept",
@@ -185,9 +179,11 @@ def test_the_choice_of_bits_tells_both_sizes_and_what_is_done_by_itself() -> Non
     ]
     assert shown["halves"][1][1] == "16 bits, 148 MB"
     assert (
-        precision_entries(None, None)["auto"][0]
-        == f"Automatic: 16 bits if 32 take over {HALF_ABOVE_BYTES / 1e6:.0f} MB"
+        precision_entries(None)["auto"][0]
+        == f"Automatic: as in the file, or 16 bits if 32 take over {HALF_ABOVE_BYTES / 1e6:.0f} MB"
     )
+    assert "36 MB on the disk, or 18 MB if the weights in the file have 16 bits" in describe(pickled.stored_as(None))
+    assert "36 MB on the disk in 32 bits (18 MB in 16)" in describe(small.stored_as(None))
 
 
 @pytest.mark.heavy
