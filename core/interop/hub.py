@@ -25,7 +25,7 @@ from augenmerk.core.storage import write_text
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _SMALL_FILES = (
     *("config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "README.md"),
-    *("vocab.json", "target_vocab.json", "source.spm", "target.spm"),
+    *("vocab.json", "target_vocab.json", "added_tokens.json", "source.spm", "target.spm"),
 )
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)

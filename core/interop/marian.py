@@ -6,7 +6,7 @@ Settings missing from `config.json` have the defaults of the library's `MarianCo
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from augenmerk.core.model.layers import sinusoidal_halves_table
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.strict_json import JsonError
 from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.imported import MarianCodec
+from augenmerk.core.text.imported import AddedToken, MarianCodec
 from augenmerk.core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"
@@ -41,6 +41,8 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 """Activations by the library's names; several names mean the same function."""
 _MOST_STEPS, _MOST_BEAMS, _MOST_TOKENS = 10**6, 64, 5_000_000
+_MOST_UNNAMED = 512
+"""Most rows of the embeddings without a token: `resize_token_embeddings` fills up to a multiple of some power of 2."""
 _NUM_HEADS = ("encoder_attention_heads", "decoder_attention_heads")
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?([A-Za-z_]+)-([A-Za-z_]+)$")
@@ -298,8 +300,9 @@ class _Vocabularies:
         default = not settings.shares_vocabulary and folder.has("target_vocab.json")
         separate = settings.tokenizer.flag("separate_vocabs", default)
         target_name = "target_vocab.json" if separate else "vocab.json"
-        source_tokens = self._read_tokens("vocab.json", settings.num_source)
-        target_tokens = self._read_tokens(target_name, settings.num_target)
+        added = self._read_added()
+        source_tokens = self._read_tokens("vocab.json", settings.num_source, added)
+        target_tokens = self._read_tokens(target_name, settings.num_target, added)
         for name, tokens in (("vocab.json", source_tokens), (target_name, target_tokens)):
             self._check_padding(name, tokens)
         models = folder.read_sentencepiece("source.spm"), folder.read_sentencepiece("target.spm")
@@ -322,8 +325,8 @@ class _Vocabularies:
             self._check_marks(side, vocabulary)
         writes = models[1] if separate else models[0]  # as MarianTokenizer does it
         return CodecPair(
-            MarianCodec(languages[0], source, models[0], cleans_up=cleans_up),
-            MarianCodec(languages[1], target, models[1], writes, cleans_up=cleans_up),
+            MarianCodec(languages[0], source, models[0], cleans_up=cleans_up, added=_those_in(source, added)),
+            MarianCodec(languages[1], target, models[1], writes, cleans_up=cleans_up, added=_those_in(target, added)),
         )
 
     def _check_padding(self, name: str, tokens: tuple[str, ...]) -> None:
@@ -360,30 +363,79 @@ class _Vocabularies:
                 "Use another copy."
             ) from error
 
-    def _read_tokens(self, name: str, expected: int) -> tuple[str, ...]:
-        """The tokens by id. Raises `ModelImportError` unless there are as many as configured, with different ids."""
-        path = self._folder.path / name
+    def _read_tokens(self, name: str, expected: int, added: Mapping[int, AddedToken]) -> tuple[str, ...]:
+        """The tokens by id. Raises `ModelImportError` unless there are as many as configured, with different ids.
+
+        Rows of the embeddings after the last token, which bring their number to a multiple of 8, get names.
+        """
         tokens: list[str | None] = [None] * expected
-        try:
-            for token, field in self._folder.read_json(name).items():
-                token_id = field.whole_number(0, expected - 1)
-                if tokens[token_id] is not None:
-                    raise ModelImportError(
-                        f"{path}: the id {token_id} is that of {tokens[token_id]!r} and of {token!r}. Use another copy."
-                    )
-                tokens[token_id] = token
-        except JsonError as error:
-            raise ModelImportError(
-                f"{path}: {error} The vocabulary has {expected:,} tokens, as config.json says. Use files that belong "
-                "together."
-            ) from error
+        for token, token_id in self._ids_in(name, expected):
+            if tokens[token_id] is not None:
+                raise ModelImportError(
+                    f"{self._folder.path / name}: the id {token_id} is that of {tokens[token_id]!r} and of {token!r}. "
+                    "Use another copy."
+                )
+            tokens[token_id] = token
+        known = set(tokens)
+        for token_id, added_token in added.items():
+            if token_id < expected and tokens[token_id] is None and added_token.text not in known:
+                tokens[token_id] = added_token.text
+        num_named = max((token_id + 1 for token_id, token in enumerate(tokens) if token is not None), default=0)
+        if expected % 8 == 0 and expected - num_named < _MOST_UNNAMED:
+            tokens[num_named:] = [f"<unnamed {token_id}>" for token_id in range(num_named, expected)]
         for token_id, found in enumerate(tokens):
             if found is None:
                 raise ModelImportError(
-                    f"{path} has no token with the id {token_id}, although config.json says that it has {expected:,} "
-                    "tokens. Use files that belong together."
+                    f"{self._folder.path / name} has no token with the id {token_id}, although config.json says that "
+                    f"it has {expected:,} tokens. Use files that belong together."
                 )
         return tuple(token for token in tokens if token is not None)
+
+    def _ids_in(self, name: str, expected: int) -> Iterator[tuple[str, int]]:
+        """The tokens in a file with their ids."""
+        try:
+            for token, field in self._folder.read_json(name).items():
+                yield token, field.whole_number(0, expected - 1)
+        except JsonError as error:
+            raise ModelImportError(
+                f"{self._folder.path / name}: {error} The vocabulary has {expected:,} tokens, as config.json says. Use "
+                "files that belong together."
+            ) from error
+
+    def _read_added(self) -> dict[int, AddedToken]:
+        """The tokens that were added to the vocabulary, by id; older versions of the library wrote a file of them."""
+        tokenizer = self._settings.tokenizer
+        if "added_tokens_decoder" not in tokenizer.values:
+            special = self._special_texts(self._folder.settings("special_tokens_map.json"), tokenizer)
+            named = self._ids_in("added_tokens.json", _MOST_TOKENS) if self._folder.has("added_tokens.json") else ()
+            return {token_id: AddedToken(text, is_special=text in special) for text, token_id in named}
+        special = self._special_texts(tokenizer)
+        entries, added = tokenizer.section("added_tokens_decoder"), {}
+        for name in entries.values:
+            entries.require(name.isdecimal() and int(name) < _MOST_TOKENS, name, "under the id of a token", OTHER_COPY)
+            entry = entries.section(name)
+            flags = entry.flag("lstrip"), entry.flag("rstrip"), entry.flag("single_word")
+            text = entry.text("content", "")
+            if text not in self._marks.values() or any(flags):  # these are looked for in any case
+                added[int(name)] = AddedToken(text, text in special, *flags)
+        return added
+
+    @staticmethod
+    def _special_texts(*sections: Section) -> set[str]:
+        """The texts of special tokens, which have names or are in a list."""
+        found: list[object] = []
+        for section in sections:
+            found += [value for name, value in section.values.items() if name.endswith("_token")]
+            for name in ("additional_special_tokens", "extra_special_tokens"):
+                value = section.values.get(name)
+                found += value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+        texts = (value.get("content") if isinstance(value, dict) else value for value in found)
+        return {text for text in texts if isinstance(text, str)}
+
+
+def _those_in(vocabulary: Vocabulary, added: Mapping[int, AddedToken]) -> list[AddedToken]:
+    """The tokens that have their ids in this vocabulary; that of the target may be another one."""
+    return [token for token_id, token in added.items() if token.text and vocabulary.ids.get(token.text) == token_id]
 
 
 def _matrices(

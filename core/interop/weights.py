@@ -184,6 +184,8 @@ def tied(config: ModelConfig, weights: dict[str, Tensor], *, one_vocabulary: boo
     tying = "none" if not _same(target, output) else "all" if one_vocabulary and _same(source, target) else "output"
     for name in {"none": (), "output": MATRICES[2:], "all": MATRICES[1:]}[tying]:
         del weights[name]
+    if tying == "none" and source is target:  # sharing these two alone is not stored
+        weights[MATRICES[1]] = target.clone()
     return config.replace(tied_embeddings=tying)
 
 

@@ -11,7 +11,7 @@ import base64
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, Literal, get_args
@@ -98,6 +98,33 @@ def _stored_vocabulary(values: dict[str, Any]) -> Vocabulary:
     return vocabulary
 
 
+@dataclass(frozen=True)
+class AddedToken:
+    """A token of the vocabulary that is looked for in a line before it is cut into pieces.
+
+    Attributes:
+        text: of the token.
+        is_special: whether translations leave it out.
+        strips_left, strips_right: whether white space next to it is ignored.
+        is_word: whether it is only found between spaces.
+    """
+
+    text: str
+    is_special: bool = False
+    strips_left: bool = False
+    strips_right: bool = False
+    is_word: bool = False
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "AddedToken":
+        """The token that `asdict` gave. Raises `TypeError` if `values` are damaged."""
+        token = cls(**values)
+        flags = (token.is_special, token.strips_left, token.strips_right, token.is_word)
+        if not isinstance(token.text, str) or not token.text or not all(isinstance(flag, bool) for flag in flags):
+            raise TypeError("an added token is damaged")
+        return token
+
+
 class MarianCodec(ForeignCodec):
     """One side of a pair as Marian's models read and write it.
 
@@ -107,6 +134,7 @@ class MarianCodec(ForeignCodec):
         reads: a serialized SentencePiece model, which cuts lines into pieces.
         writes: another one, which joins pieces to lines; None for the same.
         cleans_up: whether spaces before punctuation are removed from the output.
+        added: tokens of the vocabulary that are not pieces of these models.
     """
 
     def __init__(
@@ -117,13 +145,18 @@ class MarianCodec(ForeignCodec):
         writes: bytes | None = None,
         *,
         cleans_up: bool = False,
+        added: Sequence[AddedToken] = (),
     ) -> None:
         super().__init__(language, vocabulary)
         self._models = (reads, writes)
         self._cleans_up = cleans_up
+        self._added = {token.text: token for token in added}
+        self._left_out_ids = vocabulary.special_ids | {
+            vocabulary.ids[token.text] for token in added if token.is_special
+        }
         self._reader = sentencepiece.SentencePieceProcessor(model_proto=reads)
         self._writer = self._reader if writes is None else sentencepiece.SentencePieceProcessor(model_proto=writes)
-        marks = sorted(self.specials, key=len, reverse=True)
+        marks = sorted(self.specials | self._added.keys(), key=len, reverse=True)
         self._marks = re.compile("(" + "|".join(map(re.escape, marks)) + ")")
 
     @property
@@ -147,14 +180,36 @@ class MarianCodec(ForeignCodec):
         piece does.
         """
         words: list[EncodedWord] = []
-        position = 0
-        for part in self._marks.split(line):
-            if self._marks.fullmatch(part):
-                words.append(self._encoded([Piece(part, position, position + len(part))]))
-            elif part:
-                words += self._encode_part(part, position)
-            position += len(part)
+        for part in self._parts(line):
+            if self._marks.fullmatch(part.text):
+                words.append(self._encoded([part]))
+            else:
+                words += self._encode_part(part.text, part.start)
         return words
+
+    def _parts(self, line: str) -> list[Piece]:
+        """The line cut at special and added tokens; without empty parts."""
+        texts = self._marks.split(line)
+        starts = accumulate(map(len, texts), initial=0)
+        parts = [Piece(text, start, start + len(text)) for text, start in zip(texts, starts, strict=False) if text]
+        for index, part in enumerate(parts):
+            token = self._added.get(part.text)
+            if token is None:
+                continue
+            before, after = parts[index - 1] if index else None, parts[index + 1] if index + 1 < len(parts) else None
+            if token.strips_right and after is not None:
+                stripped = after.text.lstrip()
+                parts[index + 1] = Piece(stripped, after.end - len(stripped), after.end)
+            if token.strips_left and before is not None:
+                stripped = before.text.rstrip()
+                parts[index - 1] = Piece(stripped, before.start, before.start + len(stripped))
+            if token.is_word and before is not None and before.text[-1:] not in ("", " "):
+                joined = parts[index - 1]
+                parts[index - 1 : index + 1] = [Piece(joined.text + part.text, joined.start, part.end), _nothing(part)]
+            elif token.is_word and after is not None and after.text[:1] != " ":
+                joined = parts[index + 1]
+                parts[index : index + 2] = [_nothing(part), Piece(part.text + joined.text, part.start, joined.end)]
+        return [part for part in parts if part.text]
 
     def _encode_part(self, part: str, position: int) -> Iterator[EncodedWord]:
         """The words of a text without special tokens that begins at `position`."""
@@ -172,14 +227,18 @@ class MarianCodec(ForeignCodec):
         start, end = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
         return self._word_of(spelled(texts), texts, start, end)
 
+    def _label(self, piece: str, *, is_first: bool = False) -> str:
+        """A piece for display; an added token as it is."""
+        return piece if piece in self._added else super()._label(piece, is_first=is_first)
+
     def decode(self, ids: Sequence[int]) -> list[Word]:
         """The words that `ids` spell, without special tokens except the unknown one."""
-        skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
+        skipped = self._left_out_ids - {self.vocabulary.unknown_id}
         words: list[Word] = []
         run: list[int] = []
         for index, token_id in enumerate((*ids, None)):
             token = None if token_id is None else self.vocabulary.tokens[token_id]
-            alone = token is None or token_id in self.vocabulary.special_ids or _is_code(token)
+            alone = token is None or token_id in self._left_out_ids or token in self._added or _is_code(token)
             if not alone:
                 run.append(index)
                 continue
@@ -193,8 +252,7 @@ class MarianCodec(ForeignCodec):
 
     def text_of(self, ids: Sequence[int]) -> str:
         """The readable sentence, without special and unknown tokens."""
-        specials = self.vocabulary.special_ids
-        pieces = [self.vocabulary.tokens[token_id] for token_id in ids if token_id not in specials]
+        pieces = [self.vocabulary.tokens[token_id] for token_id in ids if token_id not in self._left_out_ids]
         text: str = self._writer.decode_pieces(pieces).replace(WORD_MARK, " ").strip()
         for old, new in _CLEANING if self._cleans_up else ():
             text = text.replace(old, new)
@@ -208,7 +266,7 @@ class MarianCodec(ForeignCodec):
             "reads": reads,
             "writes": writes,
             "cleans_up": self._cleans_up,
-        }
+        } | ({"added": [asdict(token) for token in self._added.values()]} if self._added else {})
 
     @classmethod
     def from_dict(cls, language: str, values: dict[str, Any]) -> "MarianCodec":
@@ -217,7 +275,12 @@ class MarianCodec(ForeignCodec):
         reads, writes = _model_from_text(values["reads"]), _model_from_text(values["writes"])
         if reads is None:
             raise ValueError("a SentencePiece model is empty")
-        return cls(language, vocabulary, reads, writes, cleans_up=bool(values["cleans_up"]))
+        added = [AddedToken.from_dict(token) for token in values.get("added", [])]
+        return cls(language, vocabulary, reads, writes, cleans_up=bool(values["cleans_up"]), added=added)
+
+
+def _nothing(part: Piece) -> Piece:
+    return Piece("", part.start, part.start)
 
 
 def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, position: int = 0) -> list[Piece]:

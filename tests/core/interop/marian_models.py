@@ -165,6 +165,28 @@ def make_folder(
 
 
 @torch.no_grad()
+def add_tokens(
+    folder: Path, copy: Path, tokens: list[Any], special: list[str] | None = None, *, multiple: int = 1
+) -> Path:
+    """Writes a copy of a model that was given tokens by the library's own functions, with random embeddings."""
+    made = as_the_library_reads(folder)
+    model, tokenizer = made.model, made.tokenizer
+    old = tokenizer.vocab_size
+    tokenizer.add_tokens(tokens)
+    if special is not None:
+        tokenizer.add_special_tokens({"additional_special_tokens": special})
+    model.resize_token_embeddings(-(-len(tokenizer) // multiple) * multiple, mean_resizing=False)
+    torch.manual_seed(1)
+    model.model.encoder.embed_tokens.weight[old:].normal_(std=model.config.d_model**-0.5)
+    if model.final_logits_bias.size(1) > old:
+        model.final_logits_bias[:, old : len(tokenizer)] = 0.1  # so that they are chosen now and then
+        model.final_logits_bias[:, len(tokenizer) :] = -100.0
+    model.save_pretrained(copy)
+    tokenizer.save_pretrained(copy)
+    return copy
+
+
+@torch.no_grad()
 def _draw_weights(model: "MarianMTModel", end_id: int) -> None:
     """So that source, history and place sway each choice, and the end comes now and then."""
     for name, parameter in model.named_parameters():

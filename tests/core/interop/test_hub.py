@@ -142,6 +142,7 @@ class Hub:
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = make_folder(tmp_path_factory.mktemp("repository") / "files", d_model=128, encoder_ffn_dim=600)
     (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n", encoding="utf-8")
+    (folder / "added_tokens.json").write_text("{}", encoding="utf-8")
     (folder / "tf_model.h5").write_bytes(b"of no use")
     return folder
 

@@ -36,7 +36,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.translator import Translator
-from tests.core.interop.marian_models import make_folder
+from tests.core.interop.marian_models import add_tokens, as_the_library_reads, make_folder
 from tests.core.interop.pickles import pickles_read_here
 
 pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
@@ -169,6 +169,47 @@ def test_weights_in_several_files_are_put_together(folder: Path) -> None:
     found = import_model(folder).checkpoint.weights
     assert found.keys() == whole.keys()
     assert all(torch.equal(found[name], whole[name]) for name in whole)
+
+
+def test_embeddings_that_both_sides_share_with_no_output_layer_are_stored(tmp_path: Path) -> None:
+    """As the library saves an untied model after `resize_token_embeddings`."""
+    folder = make_folder(tmp_path / "model", tie_word_embeddings=False)
+    weights = load_file(folder / "model.safetensors")
+    for side in ("encoder", "decoder"):
+        del weights[f"model.{side}.embed_tokens.weight"]
+    save_file(weights, folder / "model.safetensors")
+    import_model(folder).save(tmp_path / "out.safetensors")
+    stored = load_checkpoint(tmp_path / "out.safetensors").weights
+    for side in ("source", "target"):
+        assert torch.equal(stored[f"{side}_embedding.tokens.weight"], weights["model.shared.weight"])
+
+
+def test_a_file_of_added_tokens_of_another_model_is_refused(folder: Path) -> None:
+    (folder / "added_tokens.json").write_text('{"<new>": 3}', encoding="utf-8")
+    assert "<new>" not in import_model(folder).checkpoint.codecs.source.vocabulary.ids, "its id has another token"
+    (folder / "added_tokens.json").write_text('{"<new>": "x"}', encoding="utf-8")
+    with pytest.raises(ModelImportError, match=r'added_tokens\.json: .*is "x"'):
+        import_model(folder)
+    change(folder / "tokenizer_config.json", added_tokens_decoder={"first": {"content": "<new>"}})
+    with pytest.raises(ModelImportError, match=r"added_tokens_decoder\.first is .* be under the id of a token"):
+        import_model(folder)
+    change(folder / "tokenizer_config.json", added_tokens_decoder={"171": {"content": "<new>", "lstrip": 3}})
+    with pytest.raises(ModelImportError, match=r"lstrip is 3; it must be true or false"):
+        import_model(folder)
+
+
+def test_added_tokens_are_words_of_a_sentence(folder: Path, tmp_path: Path) -> None:
+    more = add_tokens(folder, tmp_path / "more", ["<new>", "Straße"], ["[SEP]"])
+    import_model(more, ImportOptions(source_language="de", target_language="en")).save(tmp_path / "out.safetensors")
+    translator = Translator.load(tmp_path / "out.safetensors", "cpu")
+    found = translator.run(Experiment("Ein <new> läuft[SEP]", GivenTarget("a <new> runs[SEP]")))
+    assert [word.text for word in found.source_words][:2] == ["Ein", "<new>"]
+    assert not found.unknown_source_positions
+    assert "<new>" in found.source_tokens
+    assert "[SEP]" in found.source_tokens
+    decoded = as_the_library_reads(more).tokenizer.decode(found.predicted_ids, skip_special_tokens=True)
+    assert translator.checkpoint.codecs.target.text_of(found.predicted_ids) == decoded
+    assert [word.text for word in found.target_words][:2] == ["a", "<new>"]
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "model.", "_orig_mod.model."])

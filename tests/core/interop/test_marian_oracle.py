@@ -21,7 +21,7 @@ from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.translator import Translator
-from tests.core.interop.marian_models import ENGLISH, Made, as_the_library_reads, make_folder
+from tests.core.interop.marian_models import ENGLISH, Made, add_tokens, as_the_library_reads, make_folder
 from tests.core.interop.pickles import pickles_read_here
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
@@ -45,6 +45,9 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     },
     "gelu_new": {"activation_function": "gelu_new"},
     "pickled": {"file": "bin", "seed": 3},
+    "added tokens": {"added": {"tokens": ["<new>", "Straße"], "special": ["[SEP]"]}},
+    "added tokens, rows without one": {"added": {"tokens": ["<new>"], "multiple": 64}, "seed": 4},
+    "added tokens, separate vocabularies": {"added": {"tokens": ["<new>", "Straße"]}, "separate": True},
     "half precision": {"dtype": torch.float16, "seed": 1},
     "half precision with rounded positions, pickled": {"dtype": torch.float16, "file": "bin", "seed": 2},
 }
@@ -67,9 +70,8 @@ class Pair:
         """Of different lengths; special tokens only at the end."""
         generator = torch.Generator().manual_seed(seed)
         lengths = torch.randint(1, 14, (count,), generator=generator).tolist()
-        return [
-            [*torch.randint(2, num_tokens - 1, (length,), generator=generator).tolist(), self.end] for length in lengths
-        ]
+        rows = (torch.randint(2, num_tokens - 1, (length,), generator=generator).tolist() for length in lengths)
+        return [[*(token if token != self.padding else 2 for token in row), self.end] for row in rows]
 
     def sources(self) -> torch.Tensor:
         return _padded(self.random_rows(NUM_SOURCES, self.theirs.config.vocab_size, 7), self.padding)
@@ -82,8 +84,10 @@ def _padded(rows: list[list[int]], padding: int) -> torch.Tensor:
 
 @pytest.fixture(scope="module", params=CONFIGURATIONS.values(), ids=CONFIGURATIONS)
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    folder = tmp_path_factory.mktemp("marian")
-    return Pair(folder, as_the_library_reads(make_folder(folder / "model", **request.param)))
+    folder, settings = tmp_path_factory.mktemp("marian"), dict(request.param)
+    added = settings.pop("added", None)
+    model = make_folder(folder / "model", **settings)
+    return Pair(folder, as_the_library_reads(model if added is None else add_tokens(model, folder / "more", **added)))
 
 
 pytestmark = pytest.mark.heavy  # the library computes too
@@ -149,6 +153,8 @@ def test_greedy_output_is_theirs_token_by_token(pair: Pair) -> None:
         assert row == _until_end(theirs[1:], pair.end)
         assert row[-1] == pair.end
         assert pair.padding not in row
+        text = pair.made.tokenizer.decode(row, skip_special_tokens=True)
+        assert ours.checkpoint.codecs.target.text_of(row) == text
     assert len({tuple(row) for row in found}) > 5  # the source matters
 
 
