@@ -1,4 +1,4 @@
-"""Text of unknown origin, made safe for terminals and for file formats that do not allow control characters."""
+"""Text of unknown origin: read from UTF-8, and made safe for terminals and for formats without control characters."""
 
 import re
 from pathlib import PurePath
@@ -10,6 +10,33 @@ _FORBIDDEN = re.compile(
 signs that turn the direction of writing, which hide what is there; the byte-order mark, which some readers drop and
 matplotlib's PDF files cannot hold; and noncharacters."""
 _LINE_BREAKS = re.compile("[\t\n]")
+
+
+class EncodingError(ValueError):
+    """Bytes are not text in UTF-8. The message says where: “it is not UTF-8: byte 12 of line 2 is 0xd6”."""
+
+
+def decode_text(data: bytes, *, first_line: int = 1) -> str:
+    """The text in UTF-8 bytes.
+
+    Args:
+        data: the bytes.
+        first_line: the number of their first line, for messages.
+
+    Raises:
+        EncodingError: they are in another encoding, such as Latin-1 or UTF-16.
+    """
+    line_end = b"\n" if b"\n" in data else b"\r"
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = first_line + data.count(line_end, 0, error.start)
+        byte = error.start - data.rfind(line_end, 0, error.start)
+        raise EncodingError(f"it is not UTF-8: byte {byte:,} of line {line:,} is {data[error.start]:#04x}") from error
+    if (position := data.find(b"\0")) >= 0:
+        line = first_line + data.count(line_end, 0, position)
+        raise EncodingError(f"it is not UTF-8, but perhaps UTF-16: line {line:,} contains a zero byte")
+    return text
 
 
 def printable(text: str) -> str:

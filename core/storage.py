@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from augenmerk.core.errors import StorageError
+from augenmerk.core.plain_text import decode_text
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
@@ -70,9 +71,9 @@ def read_text(path: Path | str, max_bytes: int | None = None) -> str:
 
     Raises:
         OSError: as `read_bytes`.
-        UnicodeDecodeError: it is not UTF-8.
+        EncodingError: it is not UTF-8.
     """
-    text = read_bytes(path, max_bytes).decode("utf-8").removeprefix("\ufeff")
+    text = decode_text(read_bytes(path, max_bytes)).removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.errors import AnalysisError
+from augenmerk.core.plain_text import EncodingError
 from augenmerk.core.resources import resource_path
-from augenmerk.core.storage import read_text
+from augenmerk.core.storage import read_text, reason_of
 
 Link = tuple[int, int]
 Links = frozenset[Link]
@@ -199,11 +200,10 @@ def _rows(path: Path, heading: tuple[str, ...]) -> Iterator[tuple[int, tuple[str
     """The rows below the heading with their line numbers in the file."""
     try:
         lines = read_text(path).splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"
+    except (OSError, EncodingError) as error:
         raise AnalysisError(
-            f"Cannot read the alignments in {path}: {reason}. Use a text file with the columns {', '.join(heading)}; "
-            "if it is a file of Augenmerk, reinstall Augenmerk."
+            f"Cannot read the alignments in {path}: {reason_of(error)}. Use a text file with the columns "
+            f"{', '.join(heading)}; if it is a file of Augenmerk, reinstall Augenmerk."
         ) from error
     for row, line in enumerate(lines, start=1):
         columns = tuple(line.split("\t"))

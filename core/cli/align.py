@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from augenmerk.core.analysis.alignment import (
 )
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.selection import LABEL_MODES
-from augenmerk.core.cli.lines import STANDARD_INPUT, print_notes, show_progress
+from augenmerk.core.cli.lines import print_notes, read_text, show_progress
 from augenmerk.core.cli.options import (
     CHANGES_OF_A_SENTENCE,
     EXPERIMENT_HELP,
@@ -200,8 +199,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     """Print each word of the translation with the source word linked to it."""
     from augenmerk.core.analysis.alignment_ranking import Aligner, align
 
-    text = sys.stdin.read() if options.text == STANDARD_INPUT else options.text
-    experiment = read_experiment(options, text, translator.checkpoint.codecs.target)
+    experiment = read_experiment(options, read_text(options.text), translator.checkpoint.codecs.target)
     translation = translator.run(experiment)
     print_notes([translation])
     if options.head is not None:

@@ -33,6 +33,7 @@ from augenmerk.core.cli.lines import (
     print_note,
     print_notes,
     read_one_line,
+    read_text,
     show_progress,
 )
 from augenmerk.core.cli.options import (
@@ -280,8 +281,8 @@ def _model_and_changes(options: argparse.Namespace) -> "tuple[Translator, tuple[
 
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
     """The result for one sentence, or for all of standard input if the text is “-”. Prints notes to standard error."""
-    text = sys.stdin.read() if options.text == STANDARD_INPUT else options.text
-    translation = translator.run(read_experiment(options, text, translator.checkpoint.codecs.target))
+    experiment = read_experiment(options, read_text(options.text), translator.checkpoint.codecs.target)
+    translation = translator.run(experiment)
     print_notes([translation])
     return translation
 

@@ -5,15 +5,15 @@ import codecs
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
 from augenmerk.core.cli.command import refuse
 from augenmerk.core.counting import display_text
-from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, ExperimentError, TextError
-from augenmerk.core.plain_text import printable
+from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
+from augenmerk.core.plain_text import EncodingError, decode_text, printable
 from augenmerk.core.translation.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -92,37 +92,64 @@ class Refusals:
 def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
     """The lines of a stream, grouped as they arrive, so that a slow writer gets an answer to each line.
 
-    Lines end with LF, CR LF or CR. A leading byte-order mark is dropped, and invalid bytes are replaced.
+    Lines end with LF, CR LF or CR. A leading byte-order mark is dropped. The stream is read as UTF-8, like a file,
+    whatever its own encoding.
+
+    Raises:
+        CorpusError: a line is not UTF-8. The lines before it have been given.
     """
     rest: list[str] = []
-    is_first = True
-    for text in _arriving_text(stream):
-        if is_first and text:
-            text, is_first = text.removeprefix("\ufeff"), False
+    number = 1
+    for text in _arriving_bytes(stream):
         first, *others = text.split("\n")
         rest.append(first)
         if others:
-            yield ["".join(rest), *others[:-1]]
+            lines = ["".join(rest), *others[:-1]]
+            yield from _decoded(lines, number)
+            number += len(lines)
             rest = [others[-1]]
     if last := "".join(rest):
-        yield [last]
+        yield from _decoded([last], number)
 
 
-def _arriving_text(stream: TextIO) -> Iterator[str]:
+def _arriving_bytes(stream: TextIO) -> Iterator[str]:
+    """The bytes of a stream as characters of Latin-1, one for each, with LF at the end of each line."""
     buffer = getattr(stream, "buffer", None)
     if buffer is None:  # text that has already been read
-        yield io.IncrementalNewlineDecoder(None, translate=True).decode(stream.read(), final=True)
-        return
-    decoder = io.IncrementalNewlineDecoder(
-        codecs.getincrementaldecoder(stream.encoding or "utf-8")("replace"), translate=True
-    )
+        buffer = io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("latin-1")(), translate=True)
     while data := buffer.read1(_CHUNK_BYTES):
         yield decoder.decode(data)
     yield decoder.decode(b"", final=True)
 
 
+def _decoded(lines: Sequence[str], first_number: int) -> Iterator[list[str]]:
+    """These lines of `_arriving_bytes` as text, in one group. Raises `CorpusError` after those before a wrong line."""
+    texts: list[str] = []
+    for number, line in enumerate(lines, start=first_number):
+        try:
+            text = decode_text(line.encode("latin-1"), first_line=number)
+        except EncodingError as error:
+            if texts:
+                yield texts
+            raise CorpusError(
+                f"Standard input cannot be read: {error}. Convert it to UTF-8, for example with iconv."
+            ) from error
+        texts.append(text.removeprefix("\ufeff") if number == 1 else text)
+    yield texts
+
+
+def read_text(text: str) -> str:
+    """`text`, or if it is “-”, all of standard input as one text."""
+    return "\n".join(read_all_lines(text))
+
+
 def read_all_lines(text: str) -> list[str]:
-    """`text`, or if it is “-”, the lines of standard input: without empty ones at the end, but at least one."""
+    """`text`, or if it is “-”, the lines of standard input: without empty ones at the end, but at least one.
+
+    Raises:
+        CorpusError: standard input is not UTF-8.
+    """
     if text != STANDARD_INPUT:
         return [text]
     lines = [line for lines in arriving_lines(sys.stdin) for line in lines]

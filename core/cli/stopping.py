@@ -108,4 +108,6 @@ def ask_after_failed_save(failure: "SaveFailed", say: Callable[[str], None], sto
             answer = sys.stdin.readline()  # no newline at the end: the input is closed
     except KeyboardInterrupt:
         return "stop"
+    except UnicodeDecodeError:  # neither an end of the input nor “stop”
+        return "retry"
     return "retry" if answer.endswith("\n") and answer.strip().lower() not in ("stop", "s") else "stop"

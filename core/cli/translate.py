@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `translate`."""
-    parser.add_argument("text", nargs="?", help="the text; - reads one sentence per line from standard input")
+    parser.add_argument("text", nargs="?", help="the text; - reads one sentence per line from standard input, in UTF-8")
     parser.add_argument(
         "--target",
         metavar="TEXT",

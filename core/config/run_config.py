@@ -17,7 +17,8 @@ from typing import Any
 from augenmerk.core.config.groups import DataConfig, ModelConfig, TrainingConfig
 from augenmerk.core.config.settings import NOTHING, Setting, Settings, require_mapping
 from augenmerk.core.errors import ConfigError
-from augenmerk.core.storage import read_text
+from augenmerk.core.plain_text import EncodingError
+from augenmerk.core.storage import read_text, reason_of
 from augenmerk.core.strict_json import shown
 
 PARTS: dict[str, type[Settings]] = {group.owner: group for group in (ModelConfig, DataConfig, TrainingConfig)}
@@ -324,11 +325,10 @@ def read_toml(path: Path, parts: Mapping[str, Settings] | None = None) -> RunCon
     """
     try:
         text = read_text(path, MAX_BYTES)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
+    except (OSError, EncodingError) as error:
         raise ConfigError(
-            f"{path} cannot be read: {reason}. Name a TOML file with the settings of a run, such as run.toml in a "
-            "run's folder."
+            f"{path} cannot be read: {reason_of(error)}. Name a TOML file with the settings of a run, such as run.toml "
+            "in a run's folder."
         ) from error
     try:
         return from_toml(text, parts)

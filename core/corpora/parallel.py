@@ -12,7 +12,7 @@ from pathlib import Path
 
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.memory import available_memory, gigabytes
-from augenmerk.core.plain_text import name_of
+from augenmerk.core.plain_text import EncodingError, decode_text, name_of
 from augenmerk.core.storage import read_bytes
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
@@ -257,21 +257,11 @@ def _check_memory(path: Path, num_bytes: int, num_lines: int) -> None:
 
 def _decode(path: Path, data: bytes) -> str:
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = error.start - data.rfind(b"\n", 0, error.start)
+        return decode_text(data)
+    except EncodingError as error:
         raise CorpusError(
-            f"{path} is not UTF-8: byte {byte:,} of line {line:,} is 0x{data[error.start]:02x}. Convert the file to "
-            "UTF-8, for example with iconv, or choose another."
+            f"{path} cannot be read: {error}. Convert the file to UTF-8, for example with iconv, or choose another."
         ) from error
-    if (position := text.find("\0")) >= 0:
-        line = text.count("\n", 0, position) + 1
-        raise CorpusError(
-            f"{path} is not a UTF-8 text: line {line:,} contains a zero byte. Convert the file (it may be UTF-16), or "
-            "choose another."
-        )
-    return text
 
 
 def _list_folder(folder: Path) -> list[str]:

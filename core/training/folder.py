@@ -30,6 +30,7 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.errors import CheckpointError, ConfigError, StorageError, TrainingError
+from augenmerk.core.plain_text import EncodingError
 from augenmerk.core.storage import cannot_write, read_bytes, read_text, write_text
 from augenmerk.core.strict_json import JsonError, parse
 from augenmerk.core.tensor_file import open_tensor_file
@@ -327,7 +328,7 @@ def _is_alive(owner: str) -> bool:
 def _owner(path: Path) -> str:
     try:
         return read_text(path, 10_000).strip() or "it does not say which"
-    except (OSError, UnicodeDecodeError):
+    except (OSError, EncodingError):
         return "it does not say which"
 
 

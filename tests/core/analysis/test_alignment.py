@@ -155,7 +155,7 @@ def test_missing_and_foreign_gold_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match="Cannot read the alignments"):
         read_gold(tmp_path / "missing.tsv")
     (tmp_path / "gold.tsv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(AnalysisError, match="not UTF-8"):
+    with pytest.raises(AnalysisError, match="not UTF-8: byte 1 of line 1 is 0xff"):
         read_gold(tmp_path / "gold.tsv")
 
 

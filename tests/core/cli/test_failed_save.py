@@ -54,6 +54,16 @@ def test_a_person_is_asked(monkeypatch: pytest.MonkeyPatch, typed: str, answer: 
         assert words in said[1]
 
 
+def test_bytes_that_are_no_text_are_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Latin(Terminal):
+        def readline(self, *given: Any) -> str:
+            return b"j\xe4\n".decode("utf-8")
+
+    sit_down(monkeypatch, "")
+    monkeypatch.setattr(sys, "stdin", Latin())
+    assert ask_after_failed_save(FAILURE, lambda text: None, StopFlag()) == "retry"
+
+
 def test_ctrl_c_at_the_question_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(Terminal):
         def readline(self, *given: Any) -> str:

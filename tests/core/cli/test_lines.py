@@ -13,8 +13,11 @@ import pytest
 
 from augenmerk.core.cli.lines import arriving_lines
 from augenmerk.core.cli.main import main
+from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.errors import CorpusError
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.export.figure_command import main as draw
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SENTENCES = ["Ein Mann steht auf einer Leiter.", "ein hund .", "Leiter", "Ein Mann steht."]
@@ -43,10 +46,74 @@ def test_lines_are_cut_at_any_line_end_wherever_the_bytes_are_cut() -> None:
     assert whole == [line for lines in arriving_lines(wrapped) for line in lines] == expected
     assert [line for lines in arriving_lines(io.StringIO(data.decode())) for line in lines] == expected
     assert list(arriving_lines(stream(b""))) == []
-    assert [line for lines in arriving_lines(stream(b"\xff\xfe\n\xed\xa0\x80")) for line in lines] == [
-        "\ufffd" * 2,
-        "\ufffd" * 3,
-    ]
+
+
+NOT_UTF_8 = {
+    "Latin-1": ("Ein Mann.\nZwei M\xe4nner.\nDrei.\n".encode("latin-1"), "byte 7 of line 2 is 0xe4", 1),
+    "UTF-16 with a mark": (b"\xff\xfe" + "Ein Mann.\n".encode("utf-16-le"), "byte 1 of line 1 is 0xff", 0),
+    "UTF-16 without a mark": ("Ein Mann.\nZwei.\n".encode("utf-16-le"), "UTF-16: line 1 contains a zero byte", 0),
+    "a letter cut in two": ("eins\nzwei\nÄ".encode()[:-1], "byte 1 of line 3 is 0xc3", 2),
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+@pytest.mark.parametrize("name", NOT_UTF_8)
+def test_a_stream_in_another_encoding_is_refused_like_a_file_after_the_lines_before(
+    tmp_path: Path, name: str, encoding: str
+) -> None:
+    data, message, num_before = NOT_UTF_8[name]
+    lines: list[str] = []
+    with pytest.raises(CorpusError, match=message) as refused:
+        for group in arriving_lines(io.TextIOWrapper(io.BytesIO(data), encoding=encoding)):
+            lines += group
+    assert len(lines) == num_before
+    assert "Standard input" in str(refused.value)
+    (tmp_path / "same").write_bytes(data)
+    with pytest.raises(CorpusError, match=message):
+        read_lines(tmp_path / "same")
+
+
+def test_the_encoding_of_the_terminal_does_not_count() -> None:
+    latin = io.TextIOWrapper(io.BytesIO("Männer\n".encode()), encoding="latin-1")
+    assert list(arriving_lines(latin)) == [["Männer"]]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["translate", "-"],
+        ["translate", "-", "--json"],
+        ["translate", "-", "--jsonl"],
+        ["translate", "-", "--target", "a man ."],
+        ["analyze", "-"],
+        ["analyze", "-", "--statistics"],
+        ["align", "--text", "-", "--head", "cross:1:1"],
+        ["figure", "--text", "-", "--out", "map.html"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_refuses_standard_input_in_another_encoding(
+    untrained_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", stream("M\xe4nner\n".encode("latin-1")))
+    arguments = [*command, "--checkpoint", str(untrained_checkpoint)]
+    assert (draw(arguments[1:]) if command[0] == "figure" else main(arguments)) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "Standard input cannot be read: it is not UTF-8: byte 2 of line 1 is 0xe4" in output.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_lines_before_one_in_another_encoding_are_answered(
+    untrained_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr("sys.stdin", stream("Ein Mann.\nM\xe4nner\nLeiter\n".encode("latin-1")))
+    assert main(["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]) == 2
+    output = capsys.readouterr()
+    (line,) = output.out.splitlines()
+    assert json.loads(line)["source"] == "Ein Mann."
+    assert "byte 2 of line 2 is 0xe4" in output.err
 
 
 def test_lines_that_have_arrived_are_there_before_others_are_written() -> None:

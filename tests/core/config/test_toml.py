@@ -110,7 +110,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"missing\.toml cannot be read: No such file"):
         read_toml(tmp_path / "missing.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigError, match=r"binary\.toml cannot be read"):
+    with pytest.raises(ConfigError, match=r"binary\.toml cannot be read: it is not UTF-8: byte 1 of line 1"):
         read_toml(tmp_path / "binary.toml")
 
 
