@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import re
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.result import Translation
     from augenmerk.core.translation.translator import Translator
 
+_NUMBERED = re.compile(r"\d{6,}\.npz")
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `translate`."""
@@ -69,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE.npz",
         help="write all attention maps and their tokens to this file (with --target: those of the given pair; with "
-        "--jsonl: one file per sentence to this folder)",
+        "--jsonl: one file per sentence to this folder, which must not hold those of another run)",
     )
     add_experiment(parser, EXPERIMENT_HELP)
     add_interventions(parser)
@@ -87,6 +90,8 @@ def run(options: argparse.Namespace) -> int:
     if options.jsonl and options.target is not None:
         raise ConfigError("--target applies to one sentence, --jsonl to many. Use --json instead.")
     if options.attention:
+        if options.jsonl:
+            _require_no_other_maps(options.attention)
         check_writable(_file_of(options, 1))
     about_one = options_in_use(options, "attention", "target")
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
@@ -185,6 +190,16 @@ def _file_of(options: argparse.Namespace, number: int) -> Path:
     """The file for the maps of a sentence, counted from 1."""
     path: Path = options.attention
     return path / f"{number:06d}.npz" if options.jsonl else path
+
+
+def _require_no_other_maps(folder: Path) -> None:
+    """Raises `ConfigError` if the folder contains maps of another run, which would look like those of this one."""
+    maps = sorted(path.name for path in folder.glob("*.npz") if _NUMBERED.fullmatch(path.name))
+    if maps:
+        raise ConfigError(
+            f"{folder} already contains the maps of another run ({maps[0]}). Choose an empty or new folder, or remove "
+            "these files."
+        )
 
 
 def print_probabilities(own: "Translation", given: "Translation") -> None:

@@ -55,13 +55,16 @@ def default_runs_folder() -> Path:
 
 def require_right_folder(folder: Path, resume: bool) -> None:
     """Raises `TrainingError` if `folder` already contains a run, or `CheckpointError` if it has none to resume."""
+    if resume:
+        if not is_run(folder):
+            raise CheckpointError(
+                f"There is no run to resume in {folder}: it has no {LAST}. Check the folder, or start a new run in it."
+            )
+        return
     # `Path.exists` raises where reading is not permitted; `os.path.exists` does not, and writing will report it
-    if not resume and any(os.path.exists(folder / name) for name in (LAST, BEST)):  # noqa: PTH110
+    has_files = any(os.path.exists(folder / name) for name in (LAST, BEST))  # noqa: PTH110
+    if has_files or older_files(folder, "best") or older_files(folder, "last"):
         raise TrainingError(f"{folder} already contains a run. Resume that run, or choose an empty or new folder.")
-    if resume and not is_run(folder):
-        raise CheckpointError(
-            f"There is no run to resume in {folder}: it has no {LAST}. Check the folder, or start a new run in it."
-        )
 
 
 @dataclass(frozen=True)

@@ -150,6 +150,26 @@ def test_each_sentence_is_a_line_of_json_with_its_maps(
             assert arrays["source_tokens"].tolist() == values["source_tokens"]
 
 
+@pytest.mark.heavy
+def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path: Path, given, capsys) -> None:
+    folder = tmp_path / "maps"
+    folder.mkdir()
+    (folder / "notes.npz").write_bytes(b"of the user")
+    command = ["translate", "-", "--jsonl", "--attention", str(folder), "--checkpoint", str(untrained_checkpoint)]
+    given("\n".join(SENTENCES))
+    assert main(command) == 0
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    given("Leiter\n")
+    capsys.readouterr()
+    assert main(command) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert (
+        f"{folder} already contains the maps of another run (000001.npz). Choose an empty or new folder" in output.err
+    )
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
 def _off():  # type: ignore[no-untyped-def]
     from augenmerk.core.model.heads import Head
     from tests.interventions import heads_switched_off

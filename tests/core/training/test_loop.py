@@ -778,7 +778,9 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("name", [LAST, BEST])
+    @pytest.mark.parametrize(
+        "name", [LAST, BEST, "best-epoch002-step0000014.safetensors", "last-step0000014.safetensors"]
+    )
     def test_a_folder_that_holds_a_run_is_not_written_to(self, tmp_path: Path, name: str) -> None:
         (tmp_path / name).write_bytes(b"precious")
         with pytest.raises(TrainingError) as caught:
