@@ -218,7 +218,7 @@ def rank_aligners(
     if done == len(gold) and not all(halves):
         raise AnalysisError(
             f"The model can read {num_choosing + num_reporting} of {len(gold)} gold pairs word by word. The ranking "
-            "needs at least two. Choose a model from German to English."
+            "needs at least two. Choose pairs in the languages of the model, or another model."
         )
     scores: list[AlignerScore] = []
     if all(halves):

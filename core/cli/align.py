@@ -15,6 +15,7 @@ from augenmerk.core.analysis.alignment import (
     read_ibm_1,
 )
 from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.samples import require_languages_of_samples
 from augenmerk.core.analysis.selection import LABEL_MODES
 from augenmerk.core.cli.lines import print_notes, read_text, show_progress
 from augenmerk.core.cli.options import (
@@ -77,13 +78,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_interventions(parser)
     add_beam(parser)
-    parser.add_argument("--gold", type=Path, metavar="FILE", help="pairs aligned by hand (default: the shipped ones)")
+    parser.add_argument(
+        "--gold",
+        type=Path,
+        metavar="FILE",
+        help="pairs aligned by hand (default: the shipped ones, German to English)",
+    )
     parser.add_argument(
         "--ibm-1",
         nargs=2,
         type=Path,
         metavar="FILE",
-        help="train IBM model 1 on these German and English lines (default: its shipped links, trained on Multi30k)",
+        help="train IBM model 1 on these lines of source and target (default: its shipped links, trained on Multi30k)",
     )
     parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links to this file")
     parser.add_argument("--json", action="store_true", help="print JSON, which counts layers, heads and words from 0")
@@ -99,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("--rows and --measure need a head. Add --head, such as cross:2:5.")
     take_experiment(options)
     if options.write_ibm_1 is not None and options.ibm_1 is None:
-        raise ConfigError("--write-ibm-1 needs a training corpus. Add --ibm-1 with German and English lines.")
+        raise ConfigError("--write-ibm-1 needs a training corpus. Add --ibm-1 with lines of source and target.")
     if options.head is not None and options.head.kind != "cross":
         raise ConfigError(
             f"--head {display_text(options.head)} cannot align words: only heads of cross-attention connect the two "
@@ -121,21 +127,29 @@ def run(options: argparse.Namespace) -> int:
 def _rank(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> "AlignerRanking":
     from augenmerk.core.analysis.alignment_ranking import rank_aligners
 
+    if options.gold is None:
+        head = ", or a head for the links: --head" if options.text is not None else ""
+        advice = f"Name a file of pairs in its languages, aligned by hand: --gold{head}."
+        require_languages_of_samples(translator.run_config, advice)
     gold = read_gold(options.gold)
+    baselines = _other_baselines(translator, gold, options)
     with show_progress(" pairs") as show:
-        return rank_aligners(translator, gold, _other_baselines(gold, options), changes=changes, on_progress=show)
+        return rank_aligners(translator, gold, baselines, changes=changes, on_progress=show)
 
 
-def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) -> Mapping[str, Mapping[int, Links]]:
+def _other_baselines(
+    translator: "Translator", gold: tuple[GoldPair, ...], options: argparse.Namespace
+) -> Mapping[str, Mapping[int, Links]]:
     """IBM model 1, trained now or as shipped. The shipped links exist only for the shipped gold pairs."""
     if options.ibm_1 is None:
         return {} if options.gold else {IBM_1_NAME: read_ibm_1()}
     from augenmerk.core.analysis.alignment import train_ibm_1
     from augenmerk.core.corpora.parallel import read_pair
-    from augenmerk.core.text.tokenizers import SpacyTokenizer
+    from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
 
-    pairs = read_pair(*options.ibm_1)
-    model = train_ibm_1(list(SpacyTokenizer("de").pipe(pairs.source)), list(SpacyTokenizer("en").pipe(pairs.target)))
+    pairs, data = read_pair(*options.ibm_1), translator.run_config.data
+    source, target = (SpacyTokenizer(rules_for(code)) for code in (data.source_language, data.target_language))
+    model = train_ibm_1(list(source.pipe(pairs.source)), list(target.pipe(pairs.target)))
     found = {pair.line: model.links(pair.source, pair.target) for pair in gold}
     if options.write_ibm_1 is not None:
         rows = [f"{line}\t{format_links(links)}\n" for line, links in found.items()]

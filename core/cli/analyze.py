@@ -11,6 +11,7 @@ import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
 from augenmerk.core.analysis.occlusion import left_out_words
+from augenmerk.core.analysis.samples import require_languages_of_samples
 from augenmerk.core.analysis.selection import (
     DEFAULT_LABEL_MODE,
     HIDDEN_KINDS,
@@ -143,7 +144,7 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
         type=Path,
         metavar="FILE",
         help="add statistics and roles of all heads over source lines and their translations by the model (without "
-        "FILE: over the example sentences)",
+        "FILE: over the German example sentences)",
     )
     group.add_argument(
         "--sample",
@@ -427,7 +428,7 @@ def _statistics(translator: "Translator", changes: Sequence[General], options: a
     """Statistics and roles of every head over the sample, and importance if requested, with the given changes."""
     from augenmerk.core.analysis.roles import profile_heads, roles_of
 
-    sources, targets = _read_sample(options)
+    sources, targets = _read_sample(translator, options)
     with show_progress(" sentences") as show:
         profiles_of_heads = profile_heads(
             translator, sources, targets, changes=changes, on_progress=lambda done: show(done, len(sources))
@@ -455,16 +456,24 @@ def _importance(found: "HeadImportance", value: str) -> Numbers:
     }
 
 
-def _read_sample(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:
-    """Source lines, and their translations if they are given. Raises `CorpusError`."""
+def _read_sample(translator: "Translator", options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:
+    """Source lines, and their translations if they are given.
+
+    Raises:
+        CorpusError: a file cannot be read.
+        AnalysisError: no file is given, and the model does not read the language of the example sentences.
+    """
     from augenmerk.core.corpora.parallel import read_line_pairs, read_lines
 
     count = options.num_sentences
-    if options.sample is None:
-        lines = example_sentences() if options.statistics == Path() else read_lines(options.statistics)
-        return lines[:count], None
-    sources, targets = read_line_pairs(*options.sample)
-    return sources[:count], targets[:count]
+    if options.sample is not None:
+        sources, targets = read_line_pairs(*options.sample)
+        return sources[:count], targets[:count]
+    if options.statistics != Path():
+        return read_lines(options.statistics)[:count], None
+    advice = "Name a file of its sentences: --statistics FILE."
+    require_languages_of_samples(translator.run_config, advice, needs_target=False)
+    return example_sentences()[:count], None
 
 
 def write_numbers(numbers: Numbers, path: Path | None) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from augenmerk.core.storage import writable
+from augenmerk.core.text.languages import language_in_words
 
 if TYPE_CHECKING:
     from augenmerk.core.interop.model import ImportSummary  # torch comes with it
@@ -45,7 +46,6 @@ def run(options: argparse.Namespace) -> int:
     """Import, write and describe the model. Raises `AugenmerkError`."""
     from augenmerk.core.interop.importing import import_model
     from augenmerk.core.interop.model import ImportOptions, check_target
-    from augenmerk.core.text.languages import UNDETERMINED, language_name
 
     wanted = ImportOptions(
         revision=options.revision or "",
@@ -67,9 +67,7 @@ def run(options: argparse.Namespace) -> int:
         progress.phase(f"Writing {options.out.name}")
         model.save(options.out)
     summary, origin = model.summary, model.checkpoint.origin
-    source, target = (
-        "an unknown language" if code == UNDETERMINED else language_name(code) for code in summary.languages
-    )
+    source, target = map(language_in_words, summary.languages)
     assert origin is not None
     print(f"{options.out}: {summary.name} ({summary.format}), {source} to {target}")
     print(f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {summary.bits}-bit")

@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 
 import sentencepiece
 
+from augenmerk.core.text.languages import is_target_code
 from augenmerk.core.text.subword_check import check_model, restricted_model
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.text_codec import CONTINUATION, EncodedWord, TextCodec, Word
@@ -63,7 +64,7 @@ class ForeignCodec(TextCodec):
         """A piece for display: without SentencePiece's mark, a later one of a word after a dot."""
         if piece.startswith(WORD_MARK):
             return piece.removeprefix(WORD_MARK) or WORD_MARK
-        return piece if is_first or _is_punctuation(piece) or _is_code(piece) else CONTINUATION + piece
+        return piece if is_first or _is_punctuation(piece) or is_target_code(piece) else CONTINUATION + piece
 
     def _word_of(self, text: str, pieces: Sequence[str], char_start: int, char_end: int) -> EncodedWord:
         unknown_id = self.vocabulary.unknown_id
@@ -167,7 +168,7 @@ class MarianCodec(ForeignCodec):
     @cached_property
     def target_codes(self) -> tuple[str, ...]:
         """The tokens `>>xx<<`, sorted."""
-        return tuple(sorted(token for token in self.vocabulary.tokens if _is_code(token)))
+        return tuple(sorted(token for token in self.vocabulary.tokens if is_target_code(token)))
 
     def one_line(self, text: str) -> str:
         """The text unchanged: the SentencePiece model handles line breaks."""
@@ -238,7 +239,7 @@ class MarianCodec(ForeignCodec):
         run: list[int] = []
         for index, token_id in enumerate((*ids, None)):
             token = None if token_id is None else self.vocabulary.tokens[token_id]
-            alone = token is None or token_id in self._left_out_ids or token in self._added or _is_code(token)
+            alone = token is None or token_id in self._left_out_ids or token in self._added or is_target_code(token)
             if not alone:
                 run.append(index)
                 continue
@@ -330,10 +331,6 @@ def _is_punctuation(piece: str) -> bool:
     """Whether the text consists of punctuation and symbols."""
     text = piece.replace(WORD_MARK, "")
     return bool(text) and all(unicodedata.category(character)[0] in "PS" for character in text)
-
-
-def _is_code(token: str) -> bool:
-    return token.startswith(">>") and token.endswith("<<")
 
 
 def spelled(pieces: Sequence[str]) -> str:

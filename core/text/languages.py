@@ -1,7 +1,7 @@
 """Names and codes of languages."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 UNDETERMINED = "und"
 """The ISO 639 code of an undetermined language."""
@@ -64,6 +64,39 @@ def two_letter_code(code: str) -> str:
 def language_name(code: str) -> str:
     """The English name of the language, or of the group of languages; its code if that is not known."""
     return _NAMES.get(two_letter_code(code)) or _GROUPS.get(code.lower(), code)
+
+
+def language_in_words(code: str) -> str:
+    """Its name for a sentence; “an unknown language” if it is undetermined."""
+    return "an unknown language" if code == UNDETERMINED else language_name(code)
+
+
+_OPEN, _CLOSE = ">>", "<<"
+
+
+def is_target_code(token: str) -> bool:
+    """Whether a token selects the target language, such as `>>fra<<`."""
+    return token.startswith(_OPEN) and token.endswith(_CLOSE)
+
+
+def inner_code(code: str) -> str:
+    """The letters of a code such as `>>fra<<`: fra."""
+    return code.removeprefix(_OPEN).removesuffix(_CLOSE)
+
+
+def code_of(text: str, codes: Collection[str]) -> str | None:
+    """The code `>>xx<<` that a text begins with; None if it is not one of `codes`."""
+    text = text.lstrip()
+    code = text[: text.find(_CLOSE) + len(_CLOSE)]
+    return code if code in codes else None
+
+
+def with_code(text: str, code: str) -> str:
+    """The text with this code `>>xx<<` in place of the one that it begins with."""
+    rest = text.lstrip()
+    if rest.startswith(_OPEN) and _CLOSE in rest:
+        rest = rest.partition(_CLOSE)[2].lstrip()
+    return f"{code} {rest}"
 
 
 COMMON_WORDS = {

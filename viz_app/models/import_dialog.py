@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from augenmerk.core.process import collector_paused
 from augenmerk.core.quantities import duration
 from augenmerk.core.storage import writable
-from augenmerk.core.text.languages import UNDETERMINED, language_code, language_name
+from augenmerk.core.text.languages import UNDETERMINED, language_code, language_in_words, language_name
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
@@ -407,9 +407,7 @@ def add_row(form: QFormLayout, row: int, name: str, field: QWidget) -> None:
 
 def describe(summary: "ImportSummary") -> str:
     """A model's format, languages, size and cost of importing, and notes on settings that are not applied."""
-    source, target = (
-        "an unknown language" if code == UNDETERMINED else language_name(code) for code in summary.languages
-    )
+    source, target = map(language_in_words, summary.languages)
     parts = [summary.format, f"{source} to {target}"]
     if summary.target_codes:
         parts.append(f"{len(summary.target_codes)} target languages")

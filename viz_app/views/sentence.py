@@ -11,13 +11,13 @@ from augenmerk.core.analysis.occlusion import left_out_note
 from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.counting import display_text
 from augenmerk.core.quantities import duration, number
-from augenmerk.core.text.languages import a_sentence_in
+from augenmerk.core.text.languages import a_sentence_in, with_code
 from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.translation.experiment import GivenTarget
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.viz_app.state.experiment_editor import redo, set_output, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.languages import language_names, language_of, target_code, with_code
+from augenmerk.viz_app.state.languages import language_names, language_of, target_code
 from augenmerk.viz_app.state.map_view import MARKS
 from augenmerk.viz_app.state.marks import key_shares
 from augenmerk.viz_app.state.sentence_text import (

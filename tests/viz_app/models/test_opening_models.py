@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.interop.model import HALF_ABOVE_BYTES, ImportSummary
 from augenmerk.core.interop.pickled import how_to_convert, is_pytorch_file
@@ -31,7 +31,7 @@ from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog, desc
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Stale
-from augenmerk.viz_app.state.languages import check_languages, languages_of
+from augenmerk.viz_app.state.languages import languages_of
 from tests.core.interop import joeynmt_models
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.pickles import pickles_read_here
@@ -521,25 +521,6 @@ def test_the_target_language_is_chosen_and_stands_in_the_sentence(make_window: M
 @pytest.mark.heavy
 def test_a_model_of_one_pair_offers_no_target_language(make_window: MakeWindow) -> None:
     assert not make_window().translate_page.sentence.target_menu.isVisible()
-
-
-def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
-    run = preset("notebook")
-    check_languages(run, "de", "en")
-    check_languages(with_target(run, "fr"), "de", None)
-    with pytest.raises(AnalysisError, match=r"translates German to French; the sample is German to English"):
-        check_languages(with_target(run, "fr"), "de", "en")
-
-
-def test_the_chosen_target_language_decides_about_a_sample() -> None:
-    run = preset("notebook")
-    marian = {"tokenization": "marian", "wrap_source": False, "end_source": True}
-    run = replace(run, data=replace(run.data, target_language="gem", source_case="keep", target_case="keep", **marian))
-    check_languages(run, "de", "en", ">>eng<<")
-    with pytest.raises(AnalysisError, match=r"translates German to Germanic languages; .*be meaningless\.$"):
-        check_languages(run, "de", "en")
-    with pytest.raises(AnalysisError, match=r"translates German to Dutch; .* Choose your own file"):
-        check_languages(run, "de", "en", ">>nld<<", offers_file=True)
 
 
 def test_each_sentence_of_a_sample_says_into_which_language() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from augenmerk.core.analysis.alignment import read_gold
 from augenmerk.core.analysis.roles import SampleProfiles, role_of
+from augenmerk.core.analysis.samples import require_languages_of_samples
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.multi30k import cache_path
 from augenmerk.core.corpora.parallel import read_lines, read_pair
@@ -16,11 +17,11 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
+from augenmerk.core.text.languages import with_code
 from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray
 from augenmerk.viz_app.state.experiment_editor import named
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.languages import check_languages, with_code
 from augenmerk.viz_app.state.tab_contents import HeadsQuestion, SampleKind, content
 
 if TYPE_CHECKING:
@@ -177,8 +178,8 @@ def multi30k_files() -> tuple[Path, Path]:
 def check_sample(choice: SampleChoice, run: RunConfig, target_code: str | None = None) -> None:
     """Raises `AnalysisError` unless the sample is of the languages of the model, whose settings are `run`."""
     if choice.kind != "file":
-        target = None if choice.kind == "examples" else "en"
-        check_languages(run, "de", target, target_code, offers_file=True)
+        advice = "Choose your own file as the sample."
+        require_languages_of_samples(run, advice, needs_target=choice.kind != "examples", target_code=target_code)
 
 
 def read_sample(choice: SampleChoice, num_sentences: int, target_code: str | None = None) -> Sample:

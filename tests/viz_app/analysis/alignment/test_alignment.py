@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.analysis.alignment import AlignmentScore
 from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import AttentionMaps, ExperimentResult, Translation
@@ -255,6 +256,24 @@ def test_a_ranking_can_be_cancelled_and_is_of_one_model(
     assert tab.table.rowCount() == 0
     assert not tab.table.isVisible()
     assert tab.ranker.start.hasFocus(), "focus stays in the tab"
+
+
+@pytest.mark.heavy
+def test_a_model_of_other_languages_is_not_ranked_on_the_shipped_pairs(
+    tab: AlignmentTab, model_files: dict[str, Path], tmp_path: Path, qtbot: QtBot
+) -> None:
+    checkpoint = load_checkpoint(model_files["words"])
+    data = checkpoint.run.data.replace(source_language="en", target_language="de")
+    path = tmp_path / "en-de.safetensors"
+    save_checkpoint(replace(checkpoint, run=replace(checkpoint.run, data=data)), path)
+    load(tab.context, path)
+    qtbot.waitUntil(lambda: tab.state.model is not None and tab.state.model.path == path, timeout=10_000)
+    settle(qtbot, tab)
+    qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
+    assert tab.alignment.ranking is None
+    assert "translates English to German; the shipped sample is German to English" in tab.request.problem
+    assert "augenmerk align --gold FILE" in tab.request.problem
 
 
 @pytest.mark.heavy

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,13 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.analysis.importance import BATCH_SIZE, HeadImportance, head_importance
 from augenmerk.core.analysis.roles import profile_heads, read_sample_roles, roles_path
 from augenmerk.core.checkpoint.file import save_checkpoint
+from augenmerk.core.config import preset
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, scaling
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, in_words, read_sample
+from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, check_sample, in_words, read_sample
 from augenmerk.viz_app.analysis.heads.view import (
     HeadsTab,
     ImportanceJob,
@@ -29,6 +31,7 @@ from augenmerk.viz_app.analysis.heads.view import (
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle, undo
 from augenmerk.viz_app.state.experiment_state import Progress, Stale
+from augenmerk.viz_app.state.tab_contents import SampleKind
 from augenmerk.viz_app.worker.jobs import JobInterrupted
 from benchmarks.lag import lags, percentile
 from tests.core.translators import ENGLISH, GERMAN
@@ -70,6 +73,15 @@ def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
     assert found.before == pytest.approx(other.before, abs=1e-6)
     for kind in MAP_KINDS:
         np.testing.assert_allclose(found.of_kind(kind), other.of_kind(kind), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["gold", "examples", "multi30k"])
+def test_a_model_of_other_languages_is_measured_on_a_file_alone(kind: SampleKind, sample_file: Path) -> None:
+    run = preset("notebook")
+    run = replace(run, data=run.data.replace(source_language="en", target_language="de"))
+    with pytest.raises(AnalysisError, match=r"the shipped sample is German.* Choose your own file as the sample\."):
+        check_sample(SampleChoice(kind), run)
+    check_sample(SampleChoice("file", sample_file), run)
 
 
 @pytest.mark.heavy
