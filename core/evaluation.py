@@ -23,6 +23,7 @@ from augenmerk.core.errors import CorpusError
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.transformer import require_finite
 from augenmerk.core.text.codec import fold_case
+from augenmerk.core.text.languages import code_of, inner_code
 from augenmerk.core.text.legacy import bleu
 from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
 from augenmerk.core.translation.compilation import compile_general
@@ -131,15 +132,26 @@ def evaluate(
     )
     seconds = time.perf_counter() - began
     config = translator.run_config.data
-    scored = in_words_of_bleu(hypotheses, config)
-    return score(scored, references, rules_for(config.target_language), seconds), hypotheses
+    codes = {code_of(source, translator.target_codes) for source in sources}
+    (code,) = codes if len(codes) == 1 else (None,)
+    language = rules_for(config.target_language if code is None else inner_code(code))
+    return score(in_words_of_bleu(hypotheses, config, language), references, language, seconds), hypotheses
 
 
-def in_words_of_bleu(hypotheses: Sequence[Hypothesis], config: DataConfig) -> Sequence[Hypothesis]:
-    """The translations in spaCy's words, which BLEU counts; those of an imported model are others."""
+def in_words_of_bleu(
+    hypotheses: Sequence[Hypothesis], config: DataConfig, language: str | None = None
+) -> Sequence[Hypothesis]:
+    """The translations in spaCy's words, which BLEU counts; those of an imported model are others.
+
+    Args:
+        hypotheses: the translations.
+        config: of the model.
+        language: code of spaCy's rules; None for those of the target language.
+    """
     if not config.is_imported:
         return hypotheses
-    words = SpacyTokenizer(rules_for(config.target_language)).pipe(hypothesis.text for hypothesis in hypotheses)
+    rules = rules_for(config.target_language) if language is None else language
+    words = SpacyTokenizer(rules).pipe(hypothesis.text for hypothesis in hypotheses)
     return [Hypothesis(each.text, tuple(cut)) for each, cut in zip(hypotheses, words, strict=True)]
 
 

@@ -25,6 +25,7 @@ from augenmerk.core.cli.options import (
     add_checkpoint,
     add_experiment,
     add_interventions,
+    add_into,
     check_target,
     check_without_sentence,
     load_translator,
@@ -39,6 +40,7 @@ from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
+from augenmerk.core.text.languages import inner_code
 from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.experiment_file import part_to_json
 
@@ -94,6 +96,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links to this file")
     parser.add_argument("--json", action="store_true", help="print JSON, which counts layers, heads and words from 0")
     add_checkpoint(parser)
+    add_into(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -128,13 +131,16 @@ def _rank(translator: "Translator", changes: Sequence[General], options: argpars
     from augenmerk.core.analysis.alignment_ranking import rank_aligners
 
     if options.gold is None:
-        head = ", or a head for the links: --head" if options.text is not None else ""
-        advice = f"Name a file of pairs in its languages, aligned by hand: --gold{head}."
-        require_languages_of_samples(translator.run_config, advice)
+        others = ", or a head for the links: --head" if options.text is not None else ""
+        others += ", or its target language: --into" if translator.target_codes and options.into is None else ""
+        advice = f"Name a file of pairs in its languages, aligned by hand: --gold{others}."
+        require_languages_of_samples(translator.run_config, advice, target_code=options.into)
     gold = read_gold(options.gold)
     baselines = _other_baselines(translator, gold, options)
     with show_progress(" pairs") as show:
-        return rank_aligners(translator, gold, baselines, changes=changes, on_progress=show)
+        return rank_aligners(
+            translator, gold, baselines, changes=changes, target_code=options.into or "", on_progress=show
+        )
 
 
 def _other_baselines(
@@ -147,14 +153,20 @@ def _other_baselines(
     from augenmerk.core.corpora.parallel import read_pair
     from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
 
-    pairs, data = read_pair(*options.ibm_1), translator.run_config.data
-    source, target = (SpacyTokenizer(rules_for(code)) for code in (data.source_language, data.target_language))
+    pairs = read_pair(*options.ibm_1)
+    source, target = (SpacyTokenizer(rules_for(code)) for code in _languages(translator, options))
     model = train_ibm_1(list(source.pipe(pairs.source)), list(target.pipe(pairs.target)))
     found = {pair.line: model.links(pair.source, pair.target) for pair in gold}
     if options.write_ibm_1 is not None:
         rows = [f"{line}\t{format_links(links)}\n" for line, links in found.items()]
         write_text(options.write_ibm_1, "".join(["line\tlinks\n", *rows]))
     return {IBM_1_NAME: found}
+
+
+def _languages(translator: "Translator", options: argparse.Namespace) -> tuple[str, str]:
+    """The codes of source and target."""
+    data = translator.run_config.data
+    return data.source_language, data.target_language if options.into is None else inner_code(options.into)
 
 
 def _as_table(ranking: "AlignerRanking", changes: str) -> str:

@@ -2,8 +2,8 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,6 @@ from augenmerk.core.cli.explanations import (
 )
 from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
-    arriving_lines,
     options_in_use,
     print_json_lines,
     print_note,
@@ -44,8 +43,11 @@ from augenmerk.core.cli.options import (
     add_checkpoint,
     add_experiment,
     add_interventions,
+    add_into,
+    arriving_sentences,
     check_target,
     check_without_sentence,
+    into_language,
     load_translator,
     parse_head,
     parse_index,
@@ -95,6 +97,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_interventions(parser)
     add_beam(parser)
     add_checkpoint(parser)
+    add_into(parser)
 
 
 def _add_maps(group: argparse._ArgumentGroup) -> None:
@@ -202,7 +205,7 @@ def run(options: argparse.Namespace) -> int:
             print_notes([translation], f"line {number}: ")
             return text
 
-        return print_json_lines(translator, arriving_lines(sys.stdin), request, as_json, need_maps=True)
+        return print_json_lines(translator, arriving_sentences(options), request, as_json, need_maps=True)
     translation = translator.run(request)
     print_notes([translation])
     write_numbers(_all_numbers(translator, translation, options), options.out)
@@ -245,6 +248,7 @@ def _run_pairs(options: argparse.Namespace) -> int:
     except CorpusError as error:
         raise CorpusError(f"--metric difference reads a file of word pairs. {error}") from error
     translator, changes = _model_and_changes(options)
+    lines = tuple(replace(pair, source=into_language(options, pair.source)) for pair in lines)
     with show_progress(" pairs") as show:
         found = attribute_pairs(translator, lines, changes=changes, on_progress=show)
     numbers = origin_arrays(translator, changes) | {
@@ -408,7 +412,8 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     """Differences of the attention weights, independent of the measure of the maps."""
     from augenmerk.core.analysis.comparing import difference
 
-    other = translator.run(Experiment(options.compare, interventions=translation.experiment.general))
+    text = into_language(options, options.compare)
+    other = translator.run(Experiment(text, interventions=translation.experiment.general))
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
     for kind in ATTENTION_KINDS:
@@ -465,15 +470,18 @@ def _read_sample(translator: "Translator", options: argparse.Namespace) -> tuple
     """
     from augenmerk.core.corpora.parallel import read_line_pairs, read_lines
 
-    count = options.num_sentences
+    sources: Sequence[str]
+    targets: Sequence[str] | None = None
     if options.sample is not None:
         sources, targets = read_line_pairs(*options.sample)
-        return sources[:count], targets[:count]
-    if options.statistics != Path():
-        return read_lines(options.statistics)[:count], None
-    advice = "Name a file of its sentences: --statistics FILE."
-    require_languages_of_samples(translator.run_config, advice, needs_target=False)
-    return example_sentences()[:count], None
+    elif options.statistics != Path():
+        sources = read_lines(options.statistics)
+    else:
+        advice = "Name a file of its sentences: --statistics FILE."
+        require_languages_of_samples(translator.run_config, advice, needs_target=False)
+        sources = example_sentences()
+    count = options.num_sentences
+    return [into_language(options, source) for source in sources[:count]], None if targets is None else targets[:count]
 
 
 def write_numbers(numbers: Numbers, path: Path | None) -> None:

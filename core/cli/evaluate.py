@@ -12,6 +12,8 @@ from augenmerk.core.cli.options import (
     add_checkpoint,
     add_experiment,
     add_general,
+    add_into,
+    into_language,
     load_translator,
     read_beam,
     read_general,
@@ -39,6 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_general(parser)
     add_beam(parser)
     add_checkpoint(parser)
+    add_into(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
         check_writable(options.hypotheses)
     sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
+    sources = [into_language(options, source) for source in sources]
     changes = read_general(options)
     beam, length_penalty = read_beam(options)
     from augenmerk.core.evaluation import (
@@ -74,6 +78,7 @@ def run(options: argparse.Namespace) -> int:
             **origin_values(translator),
             **asdict(scores),
             "loss": None if loss is None else asdict(loss),
+            "into": options.into,
             "beam": beam,
             "length_penalty": length_penalty,
             "interventions": [part_to_json(each) for each in changes],

@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     if origin.licence:
         print(f"  licence {origin.licence}")
     if summary.target_codes:
-        print(f"  start a text with the code of its target language: {' '.join(summary.target_codes)}")
+        print(f"  start a text with the code of its target language, or use --into: {' '.join(summary.target_codes)}")
     for note in (*summary.notes, *filter(None, (summary.precision_note,))):
         print(f"augenmerk: {note}", file=sys.stderr)
     return 0

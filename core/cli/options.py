@@ -1,19 +1,21 @@
 """Options of several commands, and the model and experiment they describe. Commands count from 1, Python from 0."""
 
 import argparse
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from augenmerk.core.cli.command import shown
-from augenmerk.core.cli.lines import STANDARD_INPUT, print_note
+from augenmerk.core.cli.lines import STANDARD_INPUT, arriving_lines, print_note
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, heads_of
 from augenmerk.core.process import collector_paused
 from augenmerk.core.strict_json import MAX_DIGITS
+from augenmerk.core.text.languages import codes_for, inner_code, language_name, with_code
 from augenmerk.core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     MAX_INDEX,
@@ -52,13 +54,35 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
     add_device(group)
 
 
+def add_into(parser: argparse.ArgumentParser) -> None:
+    """Add `--into`. See `into_language`."""
+    parser.add_argument(
+        "--into",
+        metavar="CODE",
+        help="the target language, for a model of several: a code that augenmerk info lists, such as fra. It becomes "
+        "the first word of the sentence, in place of a code that is there",
+    )
+
+
+def into_language(options: argparse.Namespace, text: str) -> str:
+    """The text with the code of `--into`, which `load_translator` completes; an empty text stays empty."""
+    return with_code(text, options.into) if options.into is not None and text.strip() else text
+
+
+def arriving_sentences(options: argparse.Namespace) -> Iterator[list[str]]:
+    """The lines of standard input as they arrive, see `arriving_lines`, each with the code of `--into`."""
+    for lines in arriving_lines(sys.stdin):
+        yield [into_language(options, line) for line in lines]
+
+
 def load_translator(options: argparse.Namespace) -> "Translator":
     """The model of `--checkpoint`, or that of `--experiment`, if it is the bundled one or next to that file.
 
-    It completes the options: its own beam size, and the heads of groups. A note names a model that was not found.
+    It completes the options: its own beam size, the heads of groups, and the code of the target language. A note names
+    a model that was not found.
 
     Raises:
-        AugenmerkError: the model cannot be used, or has no head of a group.
+        AugenmerkError: the model cannot be used, has no head of a group, or does not translate into the language.
     """
     with collector_paused(for_good=True):
         from augenmerk.core.checkpoint.file import find_checkpoint
@@ -82,7 +106,37 @@ def load_translator(options: argparse.Namespace) -> "Translator":
         options.beam = translator.checkpoint.decoding.beam
     if getattr(options, "head_off", None):
         options.head_off = _single_heads(options.head_off, heads_of(translator.run_config.model))
+    if getattr(options, "into", None) is not None:
+        _check_word_numbers(options)
+        options.into = _target_code(translator, options.into)
+        _check_sentence(options, into_language(options, getattr(options, "text", None) or ""))
     return translator
+
+
+def _check_word_numbers(options: argparse.Namespace) -> None:
+    """Raises `ConfigError` for options next to `--into` that number the words of the sentence."""
+    numbering = [f"--{name}-word" for name in ("remove", "replace") if getattr(options, f"{name}_word", None)]
+    if numbering:
+        raise ConfigError(
+            f"--into adds a first word to the sentence, so the numbers of {' and '.join(numbering)} would be unclear. "
+            "Omit --into, and write the code into the sentence, as word 1."
+        )
+
+
+def _target_code(translator: "Translator", language: str) -> str:
+    """The token `>>xx<<` of a language. Raises `ConfigError` unless the model has one for it."""
+    codes = translator.target_codes
+    if not codes:
+        target = language_name(translator.run_config.data.target_language)
+        only = "copies symbols" if translator.run_config.is_copy_task else f"translates only into {target}"
+        raise ConfigError(f"--into {shown(language)} has no effect: this model {only}. Omit --into.")
+    matching = codes_for(language, codes)
+    if len(matching) == 1:
+        return matching[0]
+    problem = "names several codes of this model" if matching else "is no target language of this model"
+    choices = matching or codes
+    listed = ", ".join(map(inner_code, choices[:12])) + (" …" if len(choices) > 12 else "")
+    raise ConfigError(f"--into {shown(language)} {problem}. Choose one of {listed}; augenmerk info lists all of them.")
 
 
 def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> list[Head]:
@@ -266,16 +320,8 @@ def take_experiment(options: argparse.Namespace) -> None:
     if text is None:
         # a space, because a lone “-” would mean standard input
         options.text = " -" if experiment.source_text == STANDARD_INPUT else experiment.source_text
-    elif text == STANDARD_INPUT or text != experiment.source_text:
-        own = [display_text(each) for each in experiment.without(*experiment.general).interventions]
-        if isinstance(experiment.output, GivenTarget):
-            own.append(f"the translation “{experiment.output.text[:60]}”")
-        if own:
-            remedy = ", or use its own sentence" if hasattr(options, "text") else ""
-            raise ConfigError(
-                f"{options.experiment} has changes that fit only its own sentence: {', '.join(own)}. Remove them from "
-                f"the experiment{remedy}."
-            )
+    else:
+        _check_sentence(options, text)
     output, has_target = experiment.output, getattr(options, "target", None) is not None
     if options.beam is not None or has_target:
         return
@@ -286,6 +332,22 @@ def take_experiment(options: argparse.Namespace) -> None:
         options.length_penalty = output.length_penalty if options.length_penalty is None else options.length_penalty
     else:
         options.beam = 1
+
+
+def _check_sentence(options: argparse.Namespace, text: str) -> None:
+    """Raises `ConfigError` if changes of `--experiment`, or of options, do not fit this sentence."""
+    saved: SavedExperiment | None = getattr(options, "saved", None)
+    if saved is not None and (text == STANDARD_INPUT or text != saved.experiment.source_text):
+        experiment = saved.experiment
+        own = [display_text(change) for change in experiment.without(*experiment.general).interventions]
+        if isinstance(experiment.output, GivenTarget):
+            own.append(f"the translation “{experiment.output.text[:60]}”")
+        if own:
+            remedy = ", or use its own sentence" if hasattr(options, "text") else ""
+            raise ConfigError(
+                f"{options.experiment} has changes that fit only its own sentence: {', '.join(own)}. Remove them from "
+                f"the experiment{remedy}."
+            )
 
 
 def check_target(options: argparse.Namespace) -> None:
@@ -372,7 +434,7 @@ def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextC
         ConfigError, ExperimentError: options contradict each other or do not fit the vocabulary.
     """
     output = read_output(options) if options.target is None else GivenTarget(options.target)
-    return Experiment(text, output, read_interventions(options, target_codec))
+    return Experiment(into_language(options, text), output, read_interventions(options, target_codec))
 
 
 def parse_head(text: str) -> Head:

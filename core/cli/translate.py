@@ -15,7 +15,6 @@ from augenmerk.core.analysis.occlusion import left_out_note, left_out_words
 from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
     Refusals,
-    arriving_lines,
     options_in_use,
     print_json_lines,
     print_note,
@@ -30,6 +29,9 @@ from augenmerk.core.cli.options import (
     add_checkpoint,
     add_experiment,
     add_interventions,
+    add_into,
+    arriving_sentences,
+    into_language,
     load_translator,
     read_interventions,
     read_output,
@@ -78,6 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_interventions(parser)
     add_beam(parser)
     add_checkpoint(parser)
+    add_into(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -95,19 +98,21 @@ def run(options: argparse.Namespace) -> int:
         check_writable(_file_of(options, 1))
     about_one = options_in_use(options, "attention", "target")
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
-    text = options.text if is_stream else read_one_line(options.text, about_one)
+    text = "" if is_stream else read_one_line(options.text, about_one)
     translator = load_translator(options)
     output = read_output(options)
     interventions = read_interventions(options, translator.checkpoint.codecs.target)
     if options.target is not None:  # first, because --lift-mask needs the given translation
-        given = Experiment("", GivenTarget(options.target), interventions)
-        return _print_one(translator, replace(given, source_text=text), output, options)
-    request = Experiment("", output, interventions)
+        given = Experiment(into_language(options, text), GivenTarget(options.target), interventions)
+        return _print_one(translator, given, output, options)
+    request = Experiment(into_language(options, text), output, interventions)
     if options.jsonl:
-        return _print_json_lines(translator, request, options, None if is_stream else text)
+        return _print_json_lines(translator, request, options, is_stream=is_stream)
     if not is_stream:
-        return _print_one(translator, replace(request, source_text=text), output, options)
-    return _print_json_list(translator, request) if options.json else _print_lines(translator, request)
+        return _print_one(translator, request, output, options)
+    if options.json:
+        return _print_json_list(translator, request, options)
+    return _print_lines(translator, request, options)
 
 
 def _print_one(
@@ -134,10 +139,10 @@ def _print_one(
     return 0
 
 
-def _print_lines(translator: "Translator", request: Experiment) -> int:
+def _print_lines(translator: "Translator", request: Experiment, options: argparse.Namespace) -> int:
     """Print a line for each line of standard input; it is empty for an empty or refused one."""
     refusals = Refusals(ignore_empty=True)
-    for outcome in run_lines(translator, arriving_lines(sys.stdin), request, need_maps=False):
+    for outcome in run_lines(translator, arriving_sentences(options), request, need_maps=False):
         refusals.add(outcome)
         if outcome.translation is not None:
             print(one_line(outcome.translation.text), flush=True)
@@ -151,9 +156,9 @@ def _print_lines(translator: "Translator", request: Experiment) -> int:
     return refusals.exit_status()
 
 
-def _print_json_list(translator: "Translator", request: Experiment) -> int:
+def _print_json_list(translator: "Translator", request: Experiment, options: argparse.Namespace) -> int:
     """Print an object for one line of standard input, or a list for several, with null for empty lines."""
-    lines = read_all_lines(STANDARD_INPUT)
+    lines = [into_language(options, line) for line in read_all_lines(STANDARD_INPUT)]
     if len(lines) == 1:
         (found,) = translator.run_many([replace(request, source_text=lines[0])], need_maps=False)
         print(json.dumps(as_dict(translator, found), ensure_ascii=False, indent=2))
@@ -169,9 +174,9 @@ def _print_json_list(translator: "Translator", request: Experiment) -> int:
 
 
 def _print_json_lines(
-    translator: "Translator", request: Experiment, options: argparse.Namespace, text: str | None
+    translator: "Translator", request: Experiment, options: argparse.Namespace, *, is_stream: bool
 ) -> int:
-    """Print a line of JSON for `text` or each line of standard input, and save the maps of each if requested."""
+    """Print a line of JSON for one text or each line of standard input, and save the maps of each if requested."""
     need_maps = options.attention is not None
 
     def as_json(number: int, translation: "Translation") -> str:
@@ -182,7 +187,7 @@ def _print_json_lines(
             values["attention"] = str(path)
         return json.dumps(values, ensure_ascii=False)
 
-    arriving = arriving_lines(sys.stdin) if text is None else [[text]]
+    arriving = arriving_sentences(options) if is_stream else [[request.source_text]]
     return print_json_lines(translator, arriving, request, as_json, need_maps=need_maps)
 
 

@@ -91,6 +91,17 @@ def code_of(text: str, codes: Collection[str]) -> str | None:
     return code if code in codes else None
 
 
+def codes_for(language: str, codes: Iterable[str]) -> list[str]:
+    """Those of the codes `>>xx<<` that a language names: the code itself, its letters, another code of it, or its name.
+
+    Several only if each is for another script or region.
+    """
+    typed = inner_code(language.strip())
+    same = [code for code in codes if inner_code(code).casefold() == typed.casefold()]
+    known = two_letter_code(language_code(typed) or typed)
+    return same or [code for code in codes if two_letter_code(inner_code(code)) == known]
+
+
 def with_code(text: str, code: str) -> str:
     """The text with this code `>>xx<<` in place of the one that it begins with."""
     rest = text.lstrip()

@@ -27,6 +27,7 @@ from augenmerk.core.cli.options import (
     add_checkpoint,
     add_experiment,
     add_interventions,
+    add_into,
     check_target,
     load_translator,
     require_text,
@@ -109,6 +110,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--out", type=Path, required=True, metavar="FILE", help="a name that ends in " + ", ".join(SUFFIXES)
     )
     add_checkpoint(parser)
+    add_into(parser)
     return parser
 
 

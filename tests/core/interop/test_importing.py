@@ -695,7 +695,7 @@ def test_the_command_says_what_was_imported(folder: Path, capsys: pytest.Capture
     assert main(["import", str(folder), "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert "opus-mt-de-en (Marian, by Hugging Face transformers), German to English" in said
-    assert "start a text with the code of its target language: >>deu<< >>fra<< >>nld<<" in said
+    assert "start a text with the code of its target language, or use --into: >>deu<< >>fra<< >>nld<<" in said
     assert main(["info", str(out)]) == 0
     said = capsys.readouterr().out
     assert "imported    opus-mt-de-en (marian)" in said

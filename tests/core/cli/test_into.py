@@ -1,0 +1,219 @@
+"""`--into`: every command gives each sentence the code of the target language that was chosen."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from augenmerk.core.cli.main import main
+from augenmerk.core.interop.importing import import_model
+from augenmerk.core.model.heads import Head
+from augenmerk.core.text.languages import codes_for
+from augenmerk.core.translation.experiment import Experiment, HeadScaled, SourceWordRemoved
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.export.figure_command import main as draw
+from tests.core.interop.marian_models import CODES, make_folder
+
+SENTENCE = "Ein Mann sieht viele Kinder."
+WITH_CODE = f">>fra<< {SENTENCE}"
+
+
+@pytest.mark.parametrize(
+    ("language", "found"),
+    [
+        *((typed, [">>fra<<"]) for typed in ("fra", ">>fra<<", "fr", "French", " FRA ", "fr_FR")),
+        ("zh", [">>zho_Hans<<", ">>zho_Hant<<"]),
+        ("zho_Hant", [">>zho_Hant<<"]),
+        *((typed, []) for typed in ("Italian", "it", "xyz", "", "française")),
+    ],
+)
+def test_a_language_is_named_by_any_of_its_codes_or_its_name(language: str, found: list[str]) -> None:
+    assert codes_for(language, (*CODES, ">>zho_Hans<<", ">>zho_Hant<<")) == found
+
+
+def test_a_model_of_one_pair_has_no_choice(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["translate", "x"], ["analyze", "x"], ["align", "--text", "x"]):
+        assert main([*command, "--into", "fr", "--checkpoint", str(untrained_checkpoint)]) == 2
+        assert "--into 'fr' has no effect: this model translates only into English" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model from German to German, French and Dutch, with random weights."""
+    folder = tmp_path_factory.mktemp("imported") / "opus-mt-de-mul"
+    file = folder.parent / "opus-mt-de-mul.safetensors"
+    import_model(make_folder(folder, codes=True, tokenizer={"target_lang": "mul"})).save(file)
+    return file
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> dict[str, str]:
+    """Files of sentences with and without a code, of translations, and of pairs of words."""
+    files = {
+        "plain": (SENTENCE, ">>nld<< Ein Hund läuft.", ""),
+        "coded": (WITH_CODE, ">>fra<< Ein Hund läuft.", ""),
+        "translations": ("A man sees many children.", "A dog runs.", ""),
+        "pairs": (f"{SENTENCE}\tA\tman\tdog",),
+        "coded pairs": (f"{WITH_CODE}\tA\tman\tdog",),
+        "gold": ("line\tgerman\tenglish\tlinks", *(f"{line}\tEin Mann\tA man\t1-1 2-2" for line in (1, 2))),
+    }
+    for name, texts in files.items():
+        (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    return {name: str(tmp_path / name) for name in files}
+
+
+def printed(capsys: pytest.CaptureFixture[str], model: Path, *arguments: str) -> Any:
+    capsys.readouterr()
+    assert main([*arguments, "--checkpoint", str(model), "--device", "cpu"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def assert_same(found: Any, expected: Any, *left_out: str) -> None:
+    """Equal but for rounding, seconds, and these members."""
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        if name in ("seconds", *left_out):
+            continue
+        if isinstance(value, dict):
+            assert_same(found[name], value, *left_out)
+        elif np.asarray(value, dtype=object).dtype == object and not _is_numeric(value):
+            assert found[name] == value, name
+        else:
+            np.testing.assert_allclose(np.array(found[name], float), np.array(value, float), atol=1e-4, err_msg=name)
+
+
+def _is_numeric(value: Any) -> bool:
+    try:
+        return np.array(value).dtype.kind in "fi"
+    except ValueError:  # lists of different lengths
+        return False
+
+
+@pytest.mark.heavy
+class TestAModelOfSeveralLanguages:
+    def test_a_sentence_gets_the_code(self, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        expected = printed(capsys, model, "translate", WITH_CODE, "--json")
+        assert expected["source_tokens"][0] == ">>fra<<"
+        for text, code in ((SENTENCE, "French"), (WITH_CODE, "fra"), (f">>nld<< {SENTENCE}", ">>fra<<")):
+            assert_same(printed(capsys, model, "translate", text, "--into", code, "--json"), expected)
+        given = ["--target", "A man.", "--json"]
+        found = printed(capsys, model, "translate", SENTENCE, "--into", "fr", *given)
+        assert_same(found, printed(capsys, model, "translate", WITH_CODE, *given))
+
+    @pytest.mark.parametrize("form", [["--json"], ["--jsonl"], []], ids=["json", "jsonl", "plain"])
+    def test_each_line_gets_the_code_and_empty_ones_stay_empty(
+        self, model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: list[str]
+    ) -> None:
+        monkeypatch.setattr("sys.stdin", io.StringIO(f"{SENTENCE}\n\n>>deu<< Ein Hund.\n"))
+        status = main(["translate", "-", "--into", "fra", *form, "--checkpoint", str(model)])
+        output = capsys.readouterr()
+        if form == []:
+            assert (status, output.out.splitlines()[1]) == (0, "")
+            assert "several languages" not in output.err
+            return
+        values = json.loads(output.out) if form == ["--json"] else list(map(json.loads, output.out.splitlines()))
+        assert [values[0]["source"], values[2]["source"]] == [WITH_CODE, ">>fra<< Ein Hund."]
+        assert values[1] is None or values[1]["source"] == ""
+
+    def test_a_corpus_is_scored_in_the_language(
+        self, model: Path, lines: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        out = tmp_path / "hypotheses"
+        pair = ["--reference", lines["translations"], "--json", "--hypotheses", str(out)]
+        expected = printed(capsys, model, "evaluate", "--source", lines["coded"], *pair)
+        hypotheses = out.read_text(encoding="utf-8")
+        found = printed(capsys, model, "evaluate", "--source", lines["plain"], *pair, "--into", "French")
+        assert out.read_text(encoding="utf-8") == hypotheses
+        assert (found["into"], expected["into"]) == (">>fra<<", None)
+        assert_same(found, expected, "into")
+
+    @pytest.mark.parametrize(
+        ("with_option", "with_code"),
+        [
+            ([SENTENCE], [WITH_CODE]),
+            (
+                ["Ein Mann.", "--compare", "Ein Hund läuft."],
+                [">>fra<< Ein Mann.", "--compare", ">>fra<< Ein Hund läuft."],
+            ),
+            (["--statistics", "plain"], ["--statistics", "coded"]),
+            (
+                ["--sample", "plain", "translations", "--importance"],
+                ["--sample", "coded", "translations", "--importance"],
+            ),
+            (["pairs", "--metric", "difference"], ["coded pairs", "--metric", "difference"]),
+        ],
+        ids=["sentence", "compare", "statistics", "sample", "pairs"],
+    )
+    def test_an_analysis_reads_the_code(
+        self,
+        model: Path,
+        lines: dict[str, str],
+        capsys: pytest.CaptureFixture[str],
+        with_option: list[str],
+        with_code: list[str],
+    ) -> None:
+        with_option, with_code = ([lines.get(text, text) for text in command] for command in (with_option, with_code))
+        found = printed(capsys, model, "analyze", *with_option, "--into", "fra")
+        assert_same(found, printed(capsys, model, "analyze", *with_code), "left_out_words")
+
+    def test_links_and_the_ranking_read_the_code(
+        self, model: Path, lines: dict[str, str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        head = ["--head", "cross:1:1", "--json"]
+        found = printed(capsys, model, "align", "--text", SENTENCE, "--into", "fra", *head)
+        assert found == printed(capsys, model, "align", "--text", WITH_CODE, *head)
+        rankings = [
+            printed(capsys, model, "align", "--gold", lines["gold"], "--json", *into)["aligners"]
+            for into in ([], ["--into", "fra"])
+        ]
+        assert rankings[0] != rankings[1]
+        assert main(["align", "--into", "nld", "--checkpoint", str(model)]) == 2
+        assert (
+            "This model translates German to Dutch; the shipped sample is German to English" in capsys.readouterr().err
+        )
+
+    def test_a_picture_shows_the_code(self, model: Path, tmp_path: Path) -> None:
+        page = tmp_path / "map.html"
+        assert draw(["--text", SENTENCE, "--into", "fr", "--checkpoint", str(model), "--out", str(page)]) == 0
+        assert "&gt;&gt;fra&lt;&lt; Ein Mann" in page.read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (
+                ["--into", "Italian"],
+                "--into 'Italian' is no target language of this model. Choose one of deu, fra, nld;",
+            ),
+            (["--into", "fra", "--remove-word", "1"], "the numbers of --remove-word would be unclear"),
+            (["--into", "fra", "--replace-word", "1=Zwei"], "the numbers of --replace-word would be unclear"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(
+        self, model: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    ) -> None:
+        assert main(["translate", SENTENCE, *arguments, "--checkpoint", str(model)]) == 2
+        output = capsys.readouterr()
+        assert message in output.err
+        assert output.out == ""
+
+    def test_the_changes_of_a_file_that_fit_its_own_sentence_do_not_fit_another_language(
+        self, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        translator = Translator.load(model, "cpu")
+        path = tmp_path / "my.augenmerk"
+        reference = ModelReference(translator.name, translator.digest)
+
+        def save(text: str, *changes: Any) -> list[str]:
+            write_experiment_file(SavedExperiment(Experiment(text, interventions=changes), reference), path)
+            return ["translate", "--experiment", str(path), "--into", "fra", "--json"]
+
+        head = HeadScaled(Head("cross", 0, 0))
+        assert printed(capsys, model, *save(SENTENCE, head))["source"] == WITH_CODE
+        assert printed(capsys, model, *save(WITH_CODE, SourceWordRemoved(1)))["source"] == WITH_CODE
+        for text in (SENTENCE, f">>nld<< {SENTENCE}"):
+            assert main([*save(text, SourceWordRemoved(1)), "--checkpoint", str(model)]) == 2
+            assert "has changes that fit only its own sentence: word 2 removed" in capsys.readouterr().err
