@@ -37,7 +37,7 @@ class CorpusScores:
     """Scores from 0 to 100.
 
     Attributes:
-        sentences: pairs scored.
+        sentences: pairs scored. The notes of their hypotheses tell those that were cut or refused.
         bleu_tokenized_lowercased: BLEU-4 as in pytorch-seq2seq: spaCy tokens, lower-cased,
             `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary. White space does not
             count as a word.
@@ -132,7 +132,7 @@ def evaluate(
     )
     seconds = time.perf_counter() - began
     config = translator.run_config.data
-    codes = {code_of(source, translator.target_codes) for source in sources}
+    codes = {code_of(source, translator.target_codes) for source in sources if source.strip()}
     (code,) = codes if len(codes) == 1 else (None,)
     language = rules_for(config.target_language if code is None else inner_code(code))
     return score(in_words_of_bleu(hypotheses, config, language), references, language, seconds), hypotheses
@@ -223,11 +223,13 @@ class CorpusLoss:
         token_weighted: every token counts the same.
         batch_mean: mean of the batches' means, as the published `notebook` curve counts it.
         num_tokens: predictions counted.
+        num_sentences: pairs counted.
     """
 
     token_weighted: float
     batch_mean: float
     num_tokens: int
+    num_sentences: int
 
     @property
     def perplexity(self) -> float:
@@ -244,7 +246,7 @@ def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[Genera
     plain = plain_form(model)
     was_training = plain.training
     plain.eval()
-    sums, counts = [], []
+    sums, counts, num_sentences = [], [], 0
     with torch.inference_mode():
         for batch in batches:
             interventions = compile_general(plain, changes, len(batch.source))
@@ -258,11 +260,13 @@ def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[Genera
             )
             sums.append(float(loss))
             counts.append(batch.num_target_tokens)
+            num_sentences += len(batch.source)
     plain.train(was_training)
     return CorpusLoss(
         token_weighted=sum(sums) / sum(counts),
         batch_mean=sum(total / count for total, count in zip(sums, counts, strict=True)) / len(sums),
         num_tokens=sum(counts),
+        num_sentences=num_sentences,
     )
 
 

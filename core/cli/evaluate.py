@@ -2,11 +2,12 @@
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.cli.lines import show_progress
+from augenmerk.core.cli.lines import print_note, show_progress
 from augenmerk.core.cli.options import (
     add_beam,
     add_checkpoint,
@@ -22,6 +23,7 @@ from augenmerk.core.cli.options import (
 from augenmerk.core.cli.values import names_of, origin_values
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment_file import part_to_json
+from augenmerk.core.translation.notes import NOTE_KINDS, sentences_by_kind, summaries
 
 if TYPE_CHECKING:
     from augenmerk.core.evaluation import CorpusLoss, CorpusScores
@@ -73,6 +75,8 @@ def run(options: argparse.Namespace) -> int:
             changes=changes,
         )
     loss = reference_loss(translator, sources, references, changes)
+    notes = [hypothesis.notes for hypothesis in hypotheses]
+    sentences = sentences_by_kind(notes)
     if options.json:
         values = {
             **origin_values(translator),
@@ -82,21 +86,29 @@ def run(options: argparse.Namespace) -> int:
             "beam": beam,
             "length_penalty": length_penalty,
             "interventions": [part_to_json(each) for each in changes],
+            "notes": sentences,
         }
         print(json.dumps(values, indent=2))
     else:
         decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
-        _print(scores, loss, decoding, names_of(changes, translator))
+        counts = {NOTE_KINDS[kind]: len(indices) for kind, indices in sentences.items() if indices}
+        _print(scores, loss, counts, decoding, names_of(changes, translator))
+    for note in summaries(notes):
+        print_note(note)
     if options.hypotheses:  # last, so that a failure does not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
 
 
-def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, changes: str) -> None:
+def _print(
+    scores: "CorpusScores", loss: "CorpusLoss | None", notes: Mapping[str, int], decoding: str, changes: str
+) -> None:
     def interval(ends: tuple[float, float]) -> str:
         return f"{ends[0]:.2f} to {ends[1]:.2f}"
 
     print(f"sentences                            {scores.sentences}")
+    for name, count in notes.items():
+        print(f"  {name:34} {count}")
     print(f"decoding                             {decoding}")
     if changes:
         print(f"changed                              {changes}")
@@ -105,7 +117,11 @@ def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, cha
     print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")
     print(f"  95% bootstrap interval             {interval(scores.sacrebleu_interval)}")
     print(f"chrF                                 {scores.chrf:.2f}")
-    if loss is not None:
+    if loss is None:
+        print("loss of the references, per token    –   no pair fits into the model")
+    else:
         print(f"loss of the references, per token    {loss.token_weighted:.3f}   perplexity {loss.perplexity:.2f}")
         print(f"  mean of batch means                {loss.batch_mean:.3f}   as in pytorch-seq2seq")
+        if loss.num_sentences < scores.sentences:
+            print(f"  sentences that fit into the model  {loss.num_sentences}")
     print(f"seconds                              {scores.seconds:.1f}")

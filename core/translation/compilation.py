@@ -23,6 +23,7 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     writable,
 )
+from augenmerk.core.translation.notes import Note
 from augenmerk.core.translation.typed_text import EncodedSource, EncodedTarget, edit_source, encode_target
 
 
@@ -43,6 +44,11 @@ class CompiledExperiment:
     given: EncodedTarget | None
     forced: ForcedIds
     max_steps: int
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes for the reader on the source and a given target."""
+        return self.source.notes if self.given is None else (*self.source.notes, *self.given.notes)
 
     def unreached(self, num_steps: int) -> tuple[Intervention, ...]:
         """The interventions beyond the end of a result of `num_steps` decoding steps, which changed nothing."""

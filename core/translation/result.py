@@ -106,6 +106,11 @@ class Coverage:
         return f"This model knows {self.kind}." if self.kind else "This model's training data had few of these words."
 
 
+def unfamiliar(coverage: Coverage | None, hint: str) -> str:
+    """The notice for a sentence that is unlike the training data; empty for others, and next to a hint."""
+    return coverage.notice if coverage is not None and not hint else ""
+
+
 def _times(count: int) -> str:
     return phrase("once") if count == 1 else phrase("times", count=count)
 
@@ -259,6 +264,12 @@ class Translation:
             for side, found in (("source", of_source), ("translation", of_translation))
             if found
         )
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """`notes`, then those on interventions without effect and on a sentence that is unlike the training data."""
+        notice = unfamiliar(self.coverage, self.hint)
+        return (*self.notes, *self.notes_on_unreached, *([notice] if notice else []))
 
     @property
     def maps(self) -> AttentionMaps:

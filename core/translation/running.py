@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -43,6 +43,7 @@ from augenmerk.core.translation.experiment import (
     Output,
     SoftmaxTemperature,
 )
+from augenmerk.core.translation.notes import Note, texts_of
 from augenmerk.core.translation.result import (
     Alternative,
     AttentionMaps,
@@ -71,10 +72,12 @@ class Hypothesis:
     Attributes:
         text: the sentence for display.
         words: tokens of the model's output, in its own case.
+        notes: notes for the reader on the source and the translation.
     """
 
     text: str
     words: tuple[str, ...]
+    notes: tuple[Note, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,20 +235,21 @@ class Runner:
 
     # --- text for people ----------------------------------------------------------------------------------------------
 
-    def hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
-        """The translation with these ids."""
-        return Hypothesis(self._codec.text_of(chosen), tuple(word.text for word in self._codec.decode(chosen)))
+    def hypothesis(self, chosen: Sequence[int], limit: int, notes: Sequence[Note]) -> Hypothesis:
+        """The translation with these ids, of up to `limit` tokens; `notes`: those on its source."""
+        target = self._chosen_target(chosen, limit)
+        return Hypothesis(target.text, tuple(word.text for word in target.words), (*notes, *target.notes))
 
     def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """The ids that the model chose, with a note if the translation did not end."""
         words = tuple(self._codec.decode(chosen))
-        notes: tuple[str, ...] = ()
+        notes: tuple[Note, ...] = ()
         if self.rules.end_id is not None and chosen[-1] != self.rules.end_id:
-            notes = (phrase("cut_off", count=limit),)
+            notes = (Note("cut_off", phrase("cut_off", count=limit)),)
         elif self.rules.forces_end and len(chosen) == limit:
-            notes = (phrase("ended", count=limit),)
+            notes = (Note("ended", phrase("ended", count=limit)),)
         elif not words:
-            notes = (phrase("empty"),)
+            notes = (Note("empty", phrase("empty")),)
         labels = tuple(self._codec.label(token) for token in chosen)
         return EncodedTarget(tuple(chosen), labels, words, self._codec.text_of(chosen), notes)
 
@@ -270,7 +274,7 @@ class Runner:
             target_words=target.words,
             unknown_source_positions=source.unknown_positions,
             ignored_text=source.ignored_text,
-            notes=(*source.notes, *target.notes),
+            notes=texts_of((*source.notes, *target.notes)),
             attention=_maps(found, len(source.ids)) if need_maps else None,
             seconds=seconds,
             source_ids=source.ids,

@@ -1,7 +1,6 @@
 """From a text to its `Translation`: a loaded model and everything around it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from itertools import islice
@@ -38,7 +37,8 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     check_beam,
 )
-from augenmerk.core.translation.result import Coverage, ExperimentResult, RareWord, Translation
+from augenmerk.core.translation.notes import Note
+from augenmerk.core.translation.result import Coverage, ExperimentResult, RareWord, Translation, unfamiliar
 from augenmerk.core.translation.running import (
     Hypothesis,
     Runner,
@@ -293,6 +293,20 @@ class Translator:
         compile_interventions(self.model, [compiled.experiment.changes])  # knows heads and networks
         return compiled
 
+    def try_compile(self, experiment: Experiment) -> tuple[CompiledExperiment | None, tuple[Note, ...]]:
+        """The experiment in this model's ids, or None for a text that is refused; and the notes on its texts.
+
+        Raises:
+            ExperimentError, AnalysisError: as `compile`.
+        """
+        try:
+            compiled = self.compile(experiment)
+        except TextError as error:
+            return None, (Note("refused", str(error)),)
+        source = compiled.source
+        notice = unfamiliar(cover(source, self.checkpoint.word_counts), source.hint)
+        return compiled, (*compiled.notes, *([Note("unfamiliar", notice)] if notice else []))
+
     def check(self, experiment: Experiment) -> None:
         """Refuses interventions that fit no sentence: parts that the model lacks, tokens missing from its vocabulary.
 
@@ -418,7 +432,7 @@ class Translator:
     ) -> list[Hypothesis]:
         """Translations of many texts, batched by length.
 
-        A text that `translate` would refuse, an empty line above all, gives an empty hypothesis.
+        A text that `translate` would refuse, an empty line above all, gives an empty hypothesis, whose notes say why.
 
         Args:
             texts: one sentence each.
@@ -432,12 +446,11 @@ class Translator:
             AnalysisError: the model has no such head or network.
         """
         check_beam(beam, length_penalty)
-        sources: dict[int, tuple[int, ...]] = {}
-        for place, text in enumerate(texts):
-            with suppress(TextError):
-                sources[place] = encode_source(text, self.checkpoint.codecs.source, self.run_config).ids
-        hypotheses = [Hypothesis("", ())] * len(texts)
-        model, places, lengths = self.current_model(), list(sources), [len(ids) for ids in sources.values()]
+        tried = [self.try_compile(Experiment(text)) for text in texts]
+        hypotheses = [Hypothesis("", (), notes) for _, notes in tried]
+        compiled = {index: accepted for index, (accepted, _) in enumerate(tried) if accepted is not None}
+        model, indices = self.current_model(), list(compiled)
+        lengths = [len(accepted.source.ids) for accepted in compiled.values()]
         batch_size = batch_size_for(model, beam, max_steps(max(lengths, default=1), self.run_config, self.rules))
         done = 0
         for group in batches_by_length(lengths, batch_size):
@@ -445,15 +458,16 @@ class Translator:
                 break
             chosen = translate_ids(
                 model,
-                [sources[places[index]] for index in group],
+                [compiled[indices[member]].source.ids for member in group],
                 self.run_config,
                 self.rules,
                 beam=beam,
                 length_penalty=length_penalty,
                 changes=changes,
             )
-            for index, ids in zip(group, chosen, strict=True):
-                hypotheses[places[index]] = self.runner.hypothesis(ids)
+            for member, ids in zip(group, chosen, strict=True):
+                index = indices[member]
+                hypotheses[index] = self.runner.hypothesis(ids, compiled[index].max_steps, hypotheses[index].notes)
             done += len(group)
             on_progress(done)
         return hypotheses

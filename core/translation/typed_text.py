@@ -16,6 +16,7 @@ from augenmerk.core.text.tokenizers import check_length
 from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.text.word_counts import RARE_BELOW, WordCounts, has_letters
 from augenmerk.core.translation.experiment import SourceEdit, SourceWordReplaced, writable
+from augenmerk.core.translation.notes import HINTS, Note
 from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Word
 
 FEWEST_RARE_WORDS = 2
@@ -37,7 +38,6 @@ class EncodedSource:
         unknown_positions: indices into `ids` that the vocabulary does not know.
         ignored_text: the end of the text that did not fit.
         notes: notes for the reader.
-        hint: the one of them that advises to type something else; empty if none does.
     """
 
     text: str
@@ -48,8 +48,12 @@ class EncodedSource:
     places: tuple[int, ...]
     unknown_positions: tuple[int, ...]
     ignored_text: str
-    notes: tuple[str, ...]
-    hint: str = ""
+    notes: tuple[Note, ...]
+
+    @property
+    def hint(self) -> str:
+        """The note that advises to type something else; empty if none does."""
+        return next((note.text for note in self.notes if note.kind in HINTS), "")
 
 
 def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
@@ -68,14 +72,13 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     room = run.model.max_positions - (2 if run.data.wrap_source else 1 if run.data.end_source else 0)
     kept = _fitting(readable, room, text)
     is_cut = kept[0] is not readable[0]
-    hint = _hint(found, codec)
-    notes = _notes_on_form(text, found, kept) + ([hint] if hint else [])
+    notes = [*_notes_on_form(text, found, kept), *_hint(found, codec)]
     ignored = ""
     if is_cut or len(kept) < len(readable):
         ignored = text[kept[0].char_end if is_cut else readable[len(kept)].char_start :]
         values = {"kept": len(kept), "count": len(readable), "room": room, "text": _shorten(ignored)}
-        notes.append(phrase("cut_word" if is_cut else "cut_words", **values))
-    return replace(_assemble(text, list(enumerate(kept)), codec, run, ignored, notes), hint=hint)
+        notes.append(Note("cut", phrase("cut_word" if is_cut else "cut_words", **values)))
+    return _assemble(text, list(enumerate(kept)), codec, run, ignored, notes)
 
 
 def _check_amount(text: str, codec: TextCodec) -> None:
@@ -98,36 +101,46 @@ def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
     return replace(word, ids=(), labels=(), unknown=()) if marks.intersection(word.ids) else word
 
 
-def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[EncodedWord]) -> list[str]:
+def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[EncodedWord]) -> list[Note]:
     notes = []
     if len(text.strip().splitlines()) > 1:
-        notes.append(phrase("line_breaks"))
+        notes.append(Note("line_breaks", phrase("line_breaks")))
     unreadable = [word.text for word in found if not word.ids]
     if unreadable:
-        notes.append(phrase("unreadable", words=_listed(unreadable)))
+        notes.append(Note("unreadable", phrase("unreadable", words=_listed(unreadable))))
     return notes + _notes_on_unknown(kept)
 
 
-def _hint(found: Sequence[EncodedWord], codec: TextCodec) -> str:
-    """Advice to type something else: a target language, the first symbol of the copy task, or the source language."""
-    vocabulary, codes = codec.vocabulary, codec.target_codes
-    if codes and not any(word.text in codes for word in found):
-        shown = ", ".join(codes[:6]) + (" …" if len(codes) > 6 else "")
-        return f"This model translates into several languages. Begin the text with the one that is meant: {shown}"
-    readable = next(word.ids for word in found if word.ids)
+def _hint(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
+    """At most one advice to type something else: a target language, a first symbol, or text in the source language."""
+    if advice := _note_on_target_language(words, codec):
+        return advice
+    vocabulary = codec.vocabulary
+    readable = next(word.ids for word in words if word.ids)
     if codec.copies_symbols and readable != (vocabulary.start_id,):
-        return phrase("copy_start", start=vocabulary.tokens[vocabulary.start_id])
-    typed = likely_language((word.text for word in found), codec.language)
-    return phrase("other_language", typed=language_name(typed), expectation=expectation(codec)) if typed else ""
+        return [Note("no_first_symbol", phrase("copy_start", start=vocabulary.tokens[vocabulary.start_id]))]
+    typed = likely_language((word.text for word in words), codec.language)
+    values = {"typed": language_name(typed), "expectation": expectation(codec)}
+    return [Note("other_language", phrase("other_language", **values))] if typed else []
 
 
-def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[str]:
+def _note_on_target_language(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
+    """Advice to choose one of several target languages, unless the model reads the code of one."""
+    codes, read = codec.target_codes, {token for word in words for token in word.ids}
+    if not codes or not read.isdisjoint(codec.vocabulary.ids[code] for code in codes):
+        return []
+    listed = ", ".join(codes[:6]) + (" …" if len(codes) > 6 else "")
+    text = f"This model translates into several languages. Begin the text with the one that is meant: {listed}"
+    return [Note("no_target_language", text)]
+
+
+def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[Note]:
     """Notes on words that the vocabulary does not know, as a whole or in part."""
     wholly = [word.text for word in words if word.unknown and all(word.unknown)]
     partly = [word.text for word in words if any(word.unknown) and not all(word.unknown)]
-    notes = [phrase("unknown", words=_listed(wholly))] if wholly else []
+    notes = [Note("unknown", phrase("unknown", words=_listed(wholly)))] if wholly else []
     if partly:
-        notes.append(phrase("partly_unknown", words=_listed(partly)))
+        notes.append(Note("unknown", phrase("partly_unknown", words=_listed(partly))))
     return notes
 
 
@@ -166,7 +179,7 @@ def _assemble(
     codec: TextCodec,
     run: RunConfig,
     ignored: str,
-    notes: Sequence[str],
+    notes: Sequence[Note],
 ) -> EncodedSource:
     """The source with these words, each with its place among the words as typed."""
     vocabulary = codec.vocabulary
@@ -228,10 +241,12 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
             placed += [(place, each) for each in _replacements(here, codec)]
     if len(placed) < fewest_words(codec):
         raise ExperimentError(phrase("nothing_left", text=repr(_shorten(source.text))))
-    before = _notes_on_unknown(source.encoded)
-    after = _notes_on_unknown([word for _, word in placed if word.text != UNKNOWN])
-    notes = [*after, *(note for note in source.notes if note not in before)]
-    edited = replace(_assemble(source.text, placed, codec, run, source.ignored_text, notes), hint=source.hint)
+    words = [word for _, word in placed]
+    before = (*_notes_on_unknown(source.encoded), *_note_on_target_language(source.encoded, codec))
+    after = _notes_on_unknown([word for word in words if word.text != UNKNOWN])
+    others = [note for note in source.notes if note not in before]
+    notes = [*after, *others, *_note_on_target_language(words, codec)]
+    edited = _assemble(source.text, placed, codec, run, source.ignored_text, notes)
     if len(edited.ids) > run.model.max_positions:
         raise ExperimentError(phrase("no_room", count=len(edited.ids), room=run.model.max_positions))
     return edited
@@ -321,7 +336,7 @@ class EncodedTarget:
     labels: tuple[str, ...]
     words: tuple[Word, ...]
     text: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
@@ -372,8 +387,9 @@ def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWo
     return words[1:]
 
 
-def _notes_on_given(found: Sequence[EncodedWord]) -> Iterator[str]:
+def _notes_on_given(found: Sequence[EncodedWord]) -> Iterator[Note]:
     if unread := ", ".join(dict.fromkeys(word.text for word in found if not word.ids)):
-        yield f"Left out of the given translation, because this model has no such symbol: {unread}."
+        text = f"Left out of the given translation, because this model has no such symbol: {unread}."
+        yield Note("unreadable", text)
     if unknown := ", ".join(dict.fromkeys(word.text for word in found if any(word.unknown))):
-        yield f"Unknown to the model in the given translation, {AS_UNKNOWN}: {unknown}."
+        yield Note("unknown", f"Unknown to the model in the given translation, {AS_UNKNOWN}: {unknown}.")

@@ -70,8 +70,8 @@ def test_no_gradient_is_left(model: Transformer) -> None:
 
 
 def test_perplexity_is_the_exponential_of_the_token_weighted_loss() -> None:
-    assert CorpusLoss(1.671, 1.7, 10).perplexity == pytest.approx(5.317, abs=1e-3)
-    assert math.isfinite(CorpusLoss(1e6, 1e6, 1).perplexity)
+    assert CorpusLoss(1.671, 1.7, 10, 2).perplexity == pytest.approx(5.317, abs=1e-3)
+    assert math.isfinite(CorpusLoss(1e6, 1e6, 1, 1).perplexity)
 
 
 def test_the_loss_of_references_is_minus_the_mean_log_probability_of_their_tokens(untrained_checkpoint: Path) -> None:

@@ -21,6 +21,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
+from augenmerk.core.translation.notes import texts_of
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_source
 from tests.core.page.node import Page
@@ -111,7 +112,13 @@ def source_or_error(translator: Translator, line: str) -> object:
         found = encode_source(line, translator.checkpoint.codecs.source, translator.run_config)
     except TextError as error:
         return str(error)
-    return [list(found.ids), list(found.labels), list(found.notes), found.ignored_text, list(found.unknown_positions)]
+    return [
+        list(found.ids),
+        list(found.labels),
+        list(texts_of(found.notes)),
+        found.ignored_text,
+        list(found.unknown_positions),
+    ]
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.training
 
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     following = iter(losses)
-    monkeypatch.setattr(validation_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1))
+    monkeypatch.setattr(validation_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1, 1))
 
 
 def names(folder: Path, pattern: str) -> list[str]:

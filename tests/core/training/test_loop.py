@@ -118,7 +118,7 @@ def with_fewer_pairs(corpus: PreparedCorpus, number: int) -> PreparedCorpus:
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     """Makes the validations of the test give these losses, one after the other."""
     following = iter(losses)
-    monkeypatch.setattr(validation_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1))
+    monkeypatch.setattr(validation_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1, 1))
 
 
 class TestEvents:

@@ -5,6 +5,7 @@ import pytest
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
+from augenmerk.core.translation.notes import texts_of
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import EncodedSource, edit_source, encode_source
 from tests.core.translators import MAX_POSITIONS
@@ -32,7 +33,7 @@ def test_a_sentence_is_wrapped_labelled_and_cut_into_words(translator: Translato
     assert source.words[-1].end == len(source.ids) - 1
     for word in source.words:
         assert "".join(source.labels[word.start : word.end]).replace("·", "").replace("▁", "") == word.text
-    assert (source.unknown_positions, source.ignored_text, source.notes) == ((), "", ())
+    assert (source.unknown_positions, source.ignored_text, texts_of(source.notes)) == ((), "", ())
 
 
 @pytest.mark.parametrize(
@@ -52,13 +53,13 @@ def test_what_is_unknown_is_marked_and_said(translator: Translator, text: str, u
     (word,) = [word for word in source.words if word.text == unknown]
     assert source.unknown_positions
     assert all(word.start <= place < word.end for place in source.unknown_positions)
-    assert len(source.notes) == 1
-    assert "Unknown" in source.notes[0]
+    assert len(texts_of(source.notes)) == 1
+    assert "Unknown" in texts_of(source.notes)[0]
     is_whole = all(place in source.unknown_positions for place in range(word.start, word.end))
-    assert ("in part" in source.notes[0]) == (not is_whole)
-    assert "".join(unknown.split()) in source.notes[0]
+    assert ("in part" in texts_of(source.notes)[0]) == (not is_whole)
+    assert "".join(unknown.split()) in texts_of(source.notes)[0]
     assert "<unk>" not in source.labels
-    assert "<unk>" not in source.notes[0].partition(": ")[2]  # the words are named as they were typed
+    assert "<unk>" not in texts_of(source.notes)[0].partition(": ")[2]  # the words are named as they were typed
 
 
 def test_an_unknown_word_of_known_letters_is_unknown_to_words_and_known_to_subwords(
@@ -68,21 +69,21 @@ def test_an_unknown_word_of_known_letters_is_unknown_to_words_and_known_to_subwo
     of_words, of_subwords = encode(word_translator, text), encode(subword_translator, text)
     assert of_words.unknown_positions == (2,)
     assert of_words.labels[2] == "baumhaus"
-    assert "baumhaus" in of_words.notes[0]
-    assert (of_subwords.unknown_positions, of_subwords.notes) == ((), ())
+    assert "baumhaus" in texts_of(of_words.notes)[0]
+    assert (of_subwords.unknown_positions, texts_of(of_subwords.notes)) == ((), ())
 
 
 @pytest.mark.parametrize("break_", ["\n", "\r\n", "\r", "\n\n", "\u2028", "\u2029", "\v", "\f", "\x85"])
 def test_line_breaks_are_spaces_and_said(translator: Translator, break_: str) -> None:
     source = encode(translator, f"Ein Mann{break_}schläft.")
     assert source.ids == encode(translator, "Ein Mann schläft.").ids
-    assert source.notes == ("Line breaks were read as spaces.",)
+    assert texts_of(source.notes) == ("Line breaks were read as spaces.",)
 
 
 def test_breaks_at_the_ends_and_tabs_need_no_note(translator: Translator) -> None:
     source = encode(translator, "\n Ein\tMann schläft.\n\n")
     assert source.ids == encode(translator, "Ein Mann schläft.").ids
-    assert source.notes == ()
+    assert texts_of(source.notes) == ()
 
 
 @pytest.mark.parametrize("separator", [" ", "  ", "\n", "\u00a0 "])
@@ -95,8 +96,10 @@ def test_what_does_not_fit_is_the_exact_rest_of_the_text(word_translator: Transl
     assert source.ignored_text == separator.join(words[ROOM:]) + separator + " 🙂 Ende \n"
     assert text.endswith(source.ignored_text)
     assert source.unknown_positions == ()
-    assert any(f"Only the first {ROOM} of 62 words" in note and str(ROOM) in note for note in source.notes)
-    assert not any("Unknown" in note for note in source.notes)  # what was not read was not read as an unknown word
+    assert any(f"Only the first {ROOM} of 62 words" in note and str(ROOM) in note for note in texts_of(source.notes))
+    assert not any(
+        "Unknown" in note for note in texts_of(source.notes)
+    )  # what was not read was not read as an unknown word
 
 
 def test_a_text_that_just_fits_is_read_whole(word_translator: Translator) -> None:
@@ -128,14 +131,14 @@ def test_a_first_word_that_is_too_long_is_cut_and_the_cut_is_said(subword_transl
     assert unicodedata.normalize("NFC", read).lower() == word.text
     assert word.text == "".join(source.labels[1:-1]).replace("·", "").replace("▁", "")
     assert text == "  " + read + source.ignored_text
-    assert any("beginning of the first word" in note for note in source.notes)
+    assert any("beginning of the first word" in note for note in texts_of(source.notes))
 
 
 def test_a_single_word_that_is_too_long_is_not_called_whole(subword_translator: Translator) -> None:
     source = encode(subword_translator, "gxqzjv" * 20)
     assert source.ignored_text
     assert source.words[0].text + source.ignored_text == "gxqzjv" * 20
-    assert source.notes
+    assert texts_of(source.notes)
 
 
 def test_broken_characters_are_replaced(translator: Translator) -> None:
@@ -162,7 +165,7 @@ def test_the_copy_task_reads_symbols_and_leaves_out_what_is_none(copy_translator
     source = encode(copy_translator, "1 x 7 12 <pad> 3 🙂")
     assert (source.ids, source.labels) == ((1, 7, 3), ("1", "7", "3"))
     assert [(word.text, word.start, word.end) for word in source.words] == [("1", 0, 1), ("7", 1, 2), ("3", 2, 3)]
-    assert source.notes == ("Left out, because this model has no such symbol: x, 12, <pad>, 🙂.",)
+    assert texts_of(source.notes) == ("Left out, because this model has no such symbol: x, 12, <pad>, 🙂.",)
 
 
 @pytest.mark.parametrize(
@@ -184,8 +187,8 @@ def test_the_copy_task_refuses_what_leaves_nothing_to_copy(
 
 def test_long_lists_in_notes_are_shortened(word_translator: Translator) -> None:
     source = encode(word_translator, " ".join(f"wort{number}" for number in range(12)) + " " + "x" * 500)
-    assert "wort7 and 5 more" in source.notes[0]
-    assert len(source.notes[0]) < 200
+    assert "wort7 and 5 more" in texts_of(source.notes)[0]
+    assert len(texts_of(source.notes)[0]) < 200
 
 
 def edited(translator: Translator, text: str, *edits: SourceEdit) -> EncodedSource:

@@ -1,0 +1,72 @@
+"""One place decides what is said about a sentence, be it alone, in a corpus or in a sample."""
+
+from dataclasses import replace
+
+import pytest
+
+from augenmerk.core.errors import TextError
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.notes import NOTE_KINDS, Note, sentences_by_kind, summaries, texts_of
+from augenmerk.core.translation.translator import Translator
+from tests.core.translation.test_coverage import knowing
+from tests.core.translators import MAX_POSITIONS
+
+FINE = "Ein Mann steht im Gras."
+LONG = "Mann " * MAX_POSITIONS + "Hund"
+SENTENCES = (
+    FINE,
+    LONG,
+    "The dog is in the snow.",
+    "Ein Elefant 🙂 schläft.",
+    "",
+    "Ein Mann\u2028steht.",
+    "Wort " * 1_001,
+)
+
+
+@pytest.fixture(params=["word_translator", "subword_translator", "knowing"])
+def translator(request: pytest.FixtureRequest) -> Translator:
+    if request.param == "knowing":
+        return knowing(request.getfixturevalue("subword_translator"), "picture captions")
+    return request.getfixturevalue(request.param)
+
+
+@pytest.mark.heavy
+def test_a_corpus_says_what_each_sentence_says_alone(translator: Translator) -> None:
+    hypotheses = translator.translate_corpus(SENTENCES)
+    for text, hypothesis in zip(SENTENCES, hypotheses, strict=True):
+        try:
+            expected = translator.translate(text).all_notes
+        except TextError as error:
+            expected = (str(error),)
+        assert sorted(texts_of(hypothesis.notes)) == sorted(expected), text
+    indices = sentences_by_kind([hypothesis.notes for hypothesis in hypotheses])
+    assert (indices["cut"], indices["refused"], indices["other_language"], indices["line_breaks"]) == (
+        [1],
+        [4, 6],
+        [2],
+        [5],
+    )
+
+
+def test_every_kind_has_its_words_and_its_sentences() -> None:
+    cut, unknown = Note("cut", "It was cut."), Note("unknown", "Unk.")
+    notes = [(cut,), (), (unknown, cut), *[(unknown, replace(unknown, text="Other."))] * 12]
+    indices = sentences_by_kind(notes)
+    assert list(indices) == list(NOTE_KINDS)
+    assert (indices["cut"], indices["unknown"], indices["empty"]) == ([0, 2], list(range(2, 15)), [])
+    assert summaries(notes) == (
+        "2 of 15 sentences are cut to fit into the model (number 1, 3). The first: It was cut.",
+        "13 of 15 sentences are read with unknown words (number 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …). The first: Unk.",
+    )
+    assert summaries([(), (cut,)], "gold pairs") == (
+        "1 of 2 gold pairs is cut to fit into the model (number 2). It was cut.",
+    )
+    assert summaries([]) == summaries([()]) == ()
+
+
+def test_notes_do_not_decide_whether_hypotheses_are_the_same(word_translator: Translator) -> None:
+    empty, long = word_translator.translate_corpus(["", "Wort " * 1_001])
+    assert empty == long
+    assert empty.notes != long.notes
+    assert word_translator.try_compile(Experiment(""))[0] is None
