@@ -17,14 +17,14 @@ from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps, me
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.counting import Counted, CountedText, Index
-from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.interventions import Interventions
 from augenmerk.core.model.sites import PairPass
-from augenmerk.core.translation.compilation import compile_general
-from augenmerk.core.translation.experiment import General
+from augenmerk.core.translation.compilation import CompiledExperiment, compile_general
+from augenmerk.core.translation.experiment import Experiment, General, GivenTarget
+from augenmerk.core.translation.notes import Note, summaries
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
 from augenmerk.core.translation.translator import Translator
-from augenmerk.core.translation.typed_text import encode_source, encode_target
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,7 @@ class AlignerRanking:
         num_skipped: gold pairs that the model refused or cut into other words.
         is_complete: whether every pair was read.
         model_digest: of the model.
+        notes: notes for the reader on the gold pairs, see `summaries`.
     """
 
     scores: tuple[AlignerScore, ...]
@@ -166,6 +167,7 @@ class AlignerRanking:
     num_skipped: int
     is_complete: bool
     model_digest: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def best(self) -> AlignerScore | None:
@@ -203,10 +205,14 @@ def rank_aligners(
     interventions = compile_general(translator.model, changes, 1)
     halves: tuple[list[Counts], list[Counts]] = [], []
     candidates, num_skipped, done = list[Aligner | str](), 0, 0
+    notes: list[tuple[Note, ...]] = []
     for index, pair in enumerate(gold):
         if should_stop():
             break
-        forced = _force(translator, pair, interventions, target_code)
+        source_text = f"{target_code} {pair.source_text}".lstrip()
+        compiled, notes_on_pair = translator.try_compile(Experiment(source_text, GivenTarget(pair.target_text)))
+        notes.append(notes_on_pair)
+        forced = _force(translator, pair, compiled, interventions, target_code)
         if forced is None:
             num_skipped += 1
         else:
@@ -229,8 +235,11 @@ def rank_aligners(
             scores.append(AlignerScore(aligner, name, AlignmentScore(*choosing), AlignmentScore(*reporting)))
     ranked = sorted((each for each in scores if each.aligner is not None), key=lambda each: each.choosing.aer)
     baselines = tuple(each for each in scores if each.aligner is None)
+    counts_of_pairs = num_choosing, num_reporting, num_skipped
     is_complete, digest = done == len(gold), translator.digest
-    return AlignerRanking(tuple(ranked), baselines, num_choosing, num_reporting, num_skipped, is_complete, digest)
+    return AlignerRanking(
+        tuple(ranked), baselines, *counts_of_pairs, is_complete, digest, summaries(notes, "gold pairs")
+    )
 
 
 def aligner_map(aligner: Aligner, trace: Trace) -> FloatArray:
@@ -270,23 +279,24 @@ class _Forced:
     target_words: tuple[Word, ...]
 
 
-def _force(translator: Translator, pair: GoldPair, interventions: Interventions, target_code: str) -> _Forced | None:
+def _force(
+    translator: Translator,
+    pair: GoldPair,
+    compiled: CompiledExperiment | None,
+    interventions: Interventions,
+    target_code: str,
+) -> _Forced | None:
     """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words.
 
     The target-language token is read but is not a word of the pair, so it gets no link.
     """
-    codecs, run = translator.checkpoint.codecs, translator.run_config
-    start_id, end_id = codecs.target.vocabulary.start_id, codecs.target.vocabulary.end_id
-    try:
-        source = encode_source(f"{target_code} {pair.source_text}".lstrip(), codecs.source, run)
-        target = encode_target(pair.target_text, codecs.target, run)
-    except TextError:
-        return None
+    if compiled is None or compiled.given is None or translator.rules.end_id is None:
+        return None  # without an end token (the copy task) the last word is never read
+    source, target = compiled.source, compiled.given
     source_words = source.words[1:] if target_code else source.words
-    same = (len(source_words), len(target.words)) == (len(pair.source), len(pair.target))
-    if not same or end_id is None:  # without an end token (the copy task) the last word is never read
+    if (len(source_words), len(target.words)) != (len(pair.source), len(pair.target)):
         return None
-    trace = trace_pair(PairPass(translator.model, source.ids, (start_id, *target.ids[:-1]), interventions))
+    trace = trace_pair(PairPass(translator.model, source.ids, translator.rules.read_ids(target.ids), interventions))
     return _Forced(trace, source_words, target.words)
 
 

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from augenmerk.core.analysis.alignment import require_translations
 from augenmerk.core.corpora.batches import pad
-from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.errors import AnalysisError
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.heads import Head, Network, Side, heads_of, networks_of
 from augenmerk.core.model.transformer import (
@@ -23,10 +23,10 @@ from augenmerk.core.model.transformer import (
 )
 from augenmerk.core.translation.compilation import compile_general
 from augenmerk.core.translation.decoding import batches_by_length
-from augenmerk.core.translation.experiment import Experiment, General, scaling
+from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, scaling
+from augenmerk.core.translation.notes import summaries
 from augenmerk.core.translation.result import FloatArray, MapKind
 from augenmerk.core.translation.translator import Translator
-from augenmerk.core.translation.typed_text import encode_source, encode_target
 
 BATCH_SIZE = 16
 """Sentences per batch: few, for little padding and small logits; 64 take half as long again."""
@@ -45,6 +45,7 @@ class HeadImportance:
         num_skipped: pairs that the model refused.
         changes: heads and networks that were changed.
         model_digest: of the model.
+        notes: notes for the reader on the sentences, see `summaries`.
     """
 
     before: float
@@ -54,6 +55,7 @@ class HeadImportance:
     num_skipped: int
     changes: tuple[General, ...] = ()
     model_digest: str = ""
+    notes: tuple[str, ...] = ()
 
     def of_kind(self, kind: MapKind) -> FloatArray:
         """The effects of the heads of one kind, [L, H]."""
@@ -124,8 +126,8 @@ def importance_by_pass(
         The number of finished passes, their total, and the importance over the batches read with every head off; None
         before the first of these.
     """
-    pairs = _encode_pairs(translator, sources, targets)
-    yield from importance_of_targets(translator, pairs, changes, len(sources) - len(pairs))
+    pairs, notes = _encode_pairs(translator, sources, targets)
+    yield from importance_of_targets(translator, pairs, changes, len(sources) - len(pairs), notes)
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,11 @@ class ScoredTarget:
 
 
 def importance_of_targets(
-    translator: Translator, targets: Sequence[ScoredTarget], changes: Sequence[General], num_skipped: int = 0
+    translator: Translator,
+    targets: Sequence[ScoredTarget],
+    changes: Sequence[General],
+    num_skipped: int = 0,
+    notes: tuple[str, ...] = (),
 ) -> Iterator[tuple[int, int, HeadImportance | None]]:
     """`importance_by_pass` of encoded targets."""
     model, plain, digest = translator.current_model(), translator.model, translator.digest
@@ -173,7 +179,7 @@ def importance_of_targets(
             continue
         before, *after = (sums / count).tolist()
         effects = dict(zip(parts, (np.array(after) - before).astype(np.float32).tolist(), strict=True))
-        found = HeadImportance(before, effects, num_sentences, num_tokens, num_skipped, tuple(changes), digest)
+        found = HeadImportance(before, effects, num_sentences, num_tokens, num_skipped, tuple(changes), digest, notes)
     yield done, total, found
 
 
@@ -232,17 +238,18 @@ def _loss(model: Model, batch: _Batch, experiment: Experiment, off: Head | Netwo
     return float(losses.view_as(batch.read).sum(dim=1) @ batch.weights)
 
 
-def _encode_pairs(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredTarget]:
-    """The pairs that the model accepts."""
+def _encode_pairs(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str]
+) -> tuple[list[ScoredTarget], tuple[str, ...]]:
+    """The pairs that the model accepts, and the notes on all of them."""
     require_translations(sources, targets)
-    codecs, pairs = translator.checkpoint.codecs, []
+    pairs, notes = [], []
     for source, target in zip(sources, targets, strict=True):
-        try:
-            found = encode_source(source, codecs.source, translator.run_config)
-            ids = encode_target(target, codecs.target, translator.run_config).ids
-            pairs.append(ScoredTarget(found.ids, ids, weight=1, count=len(ids)))
-        except TextError:
-            continue
+        compiled, notes_of_pair = translator.try_compile(Experiment(source, GivenTarget(target)))
+        notes.append(notes_of_pair)
+        if compiled is not None and compiled.given is not None:
+            ids = compiled.given.ids
+            pairs.append(ScoredTarget(compiled.source.ids, ids, weight=1, count=len(ids)))
     if not pairs:
         raise AnalysisError(f"Not one of {len(sources)} sentence pairs could be read. Choose another sample.")
-    return pairs
+    return pairs, summaries(notes)

@@ -18,6 +18,7 @@ from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
 from augenmerk.core.translation.compilation import forced_word
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, General
+from augenmerk.core.translation.notes import summaries
 from augenmerk.core.translation.result import ReadOnlyArrays
 from augenmerk.core.translation.translator import Translator
 
@@ -80,6 +81,7 @@ class PairAttribution(ReadOnlyArrays):
         parts: [N, P], which sum to `explained` but for rounding, or the effect of a user's hook.
         changes: heads and networks that were changed.
         model_digest: of the model.
+        notes: notes for the reader on the sentences, see `summaries`.
     """
 
     differences: NDArray[np.float64]
@@ -88,6 +90,7 @@ class PairAttribution(ReadOnlyArrays):
     parts: NDArray[np.float64]
     changes: tuple[General, ...] = ()
     model_digest: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def attribute_pairs(
@@ -132,6 +135,7 @@ def attribute_pairs(
         np.array([each.values for each in found]),
         tuple(changes),
         translator.digest,
+        summaries([translator.try_compile(Experiment(pair.source))[1] for pair in pairs]),
     )
 
 

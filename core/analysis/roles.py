@@ -12,7 +12,6 @@ get these roles.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -23,11 +22,12 @@ from numpy.typing import NDArray
 from augenmerk.core.analysis.alignment import require_translations
 from augenmerk.core.analysis.measures import row_entropy
 from augenmerk.core.analysis.selection import is_hidden
-from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import open_file, read_text, write_text
 from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, Greedy
+from augenmerk.core.translation.notes import Note, summaries
 from augenmerk.core.translation.result import (
     MAP_KINDS,
     FloatArray,
@@ -37,7 +37,6 @@ from augenmerk.core.translation.result import (
 )
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.compilation import CompiledExperiment
     from augenmerk.core.translation.translator import Translator
 
 
@@ -101,6 +100,7 @@ class SampleProfiles:
         num_skipped: sentences that the model refused.
         changes: heads and networks that were changed.
         model_digest: of the model.
+        notes: notes for the reader on the sentences, see `summaries`.
     """
 
     encoder: HeadProfiles
@@ -110,6 +110,7 @@ class SampleProfiles:
     num_skipped: int
     changes: tuple[General, ...] = ()
     model_digest: str = ""
+    notes: tuple[str, ...] = ()
 
     def of_kind(self, kind: MapKind) -> HeadProfiles:
         """The heads of one kind."""
@@ -129,6 +130,7 @@ class HeadProfiler:
         self.num_sentences = self.num_skipped = 0
         self._model_digest = ""
         self._sums = {kind: _Sums() for kind in MAP_KINDS}
+        self._notes: list[tuple[Note, ...]] = []
 
     def add(self, translation: Translation) -> None:
         """Add the maps of one translation."""
@@ -160,15 +162,16 @@ class HeadProfiler:
             TranslationStoppedError: `should_stop` returned True. A later call continues.
         """
         while (first := self.num_sentences + self.num_skipped) < len(sources):
-            batch: list[CompiledExperiment] = []
             end = min(first + BATCH_SIZE, len(sources))
+            tried = []
             for index in range(first, end):
                 output = Greedy() if targets is None else GivenTarget(targets[index])
-                with suppress(TextError):
-                    batch.append(translator.compile(Experiment(sources[index], output, self.changes)))
+                tried.append(translator.try_compile(Experiment(sources[index], output, self.changes)))
+            batch = [compiled for compiled, _ in tried if compiled is not None]
             for translation in list(translator.run_many(batch, should_stop=should_stop)):
                 self.add(translation)
             self.num_skipped += end - first - len(batch)
+            self._notes += [notes for _, notes in tried]
             on_progress(end)
 
     def result(self) -> SampleProfiles:
@@ -185,6 +188,7 @@ class HeadProfiler:
             num_skipped=self.num_skipped,
             changes=self.changes,
             model_digest=self._model_digest,
+            notes=summaries(self._notes),
         )
 
 

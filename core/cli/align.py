@@ -15,9 +15,10 @@ from augenmerk.core.analysis.alignment import (
     read_ibm_1,
 )
 from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.occlusion import left_out_words
 from augenmerk.core.analysis.samples import require_languages_of_samples
 from augenmerk.core.analysis.selection import LABEL_MODES
-from augenmerk.core.cli.lines import print_notes, read_text, show_progress
+from augenmerk.core.cli.lines import print_note, print_notes, read_text, show_progress
 from augenmerk.core.cli.options import (
     CHANGES_OF_A_SENTENCE,
     EXPERIMENT_HELP,
@@ -120,6 +121,8 @@ def run(options: argparse.Namespace) -> int:
         return 0
     changes = read_general(options)
     ranking = _rank(translator, changes, options)
+    for note in ranking.notes:
+        print_note(note)
     if options.json:
         print(json.dumps(origin_values(translator) | _as_json(ranking, changes), ensure_ascii=False))
     else:
@@ -197,6 +200,7 @@ def _as_json(ranking: "AlignerRanking", changes: Sequence[General]) -> dict[str,
         "pairs_choosing": ranking.num_choosing,
         "pairs_reporting": ranking.num_reporting,
         "pairs_skipped": ranking.num_skipped,
+        "notes": ranking.notes,
         "aligners": list(map(_score_as_json, ranking.scores)),
         "baselines": list(map(_score_as_json, ranking.baselines)),
     }
@@ -227,7 +231,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
 
     experiment = read_experiment(options, read_text(options.text), translator.checkpoint.codecs.target)
     translation = translator.run(experiment)
-    print_notes([translation])
+    print_notes([translation], left_out=left_out_words(translator, translation))
     if options.head is not None:
         aligner = Aligner(
             options.head.layer, options.head.head, options.rows or "predicted", options.measure or "weight"
@@ -243,6 +247,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
             "interventions": [part_to_json(each) for each in experiment.interventions],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
+            "notes": translation.notes,
             "aligner": _aligner_as_json(aligner),
             "links": [{"source": link.source, "target": link.target, "share": round(link.share, 6)} for link in links],
         }

@@ -201,13 +201,10 @@ def run(options: argparse.Namespace) -> int:
     if is_stream:
 
         def as_json(number: int, translation: "Translation") -> str:
-            text = _json_text(_all_numbers(translator, translation, options))
-            print_notes([translation], f"line {number}: ")
-            return text
+            return _json_text(_all_numbers(translator, translation, options, f"line {number}: "))
 
         return print_json_lines(translator, arriving_sentences(options), request, as_json, need_maps=True)
     translation = translator.run(request)
-    print_notes([translation])
     write_numbers(_all_numbers(translator, translation, options), options.out)
     return 0
 
@@ -251,9 +248,12 @@ def _run_pairs(options: argparse.Namespace) -> int:
     lines = tuple(replace(pair, source=into_language(options, pair.source)) for pair in lines)
     with show_progress(" pairs") as show:
         found = attribute_pairs(translator, lines, changes=changes, on_progress=show)
+    for note in found.notes:
+        print_note(note)
     numbers = origin_arrays(translator, changes) | {
         "metric": np.array(DIFFERENCE),
         "pairs": np.array(len(lines)),
+        "pairs_notes": np.array(found.notes, dtype=str),
         "differences": found.differences,
         "mean_difference": np.array(found.differences.mean()),
         "parts/components": np.array([str(each) for each in found.components]),
@@ -288,13 +288,18 @@ def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Tra
     """The result for one sentence, or for all of standard input if the text is “-”. Prints notes to standard error."""
     experiment = read_experiment(options, read_text(options.text), translator.checkpoint.codecs.target)
     translation = translator.run(experiment)
-    print_notes([translation])
+    print_notes([translation], left_out=left_out_words(translator, translation))
     return translation
 
 
-def _all_numbers(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+def _all_numbers(
+    translator: "Translator", translation: "Translation", options: argparse.Namespace, where: str = ""
+) -> Numbers:
+    """The requested numbers. Prints notes to standard error, each after `where`."""
+    left_out = left_out_words(translator, translation)
+    print_notes([translation], where, left_out=left_out)
     numbers = numbers_of_sentence(translator, translation, options)
-    numbers["left_out_words"] = np.array([word.text for word in left_out_words(translator, translation)], dtype=str)
+    numbers["left_out_words"] = np.array([word.text for word in left_out], dtype=str)
     numbers |= explanations(translator, translation, options)
     if options.source_share:
         numbers |= _source_share(translator, translation, options)
@@ -414,6 +419,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
 
     text = into_language(options, options.compare)
     other = translator.run(Experiment(text, interventions=translation.experiment.general))
+    print_notes([other], "compared sentence: ", left_out=left_out_words(translator, other))
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
     for kind in ATTENTION_KINDS:
@@ -438,7 +444,13 @@ def _statistics(translator: "Translator", changes: Sequence[General], options: a
         profiles_of_heads = profile_heads(
             translator, sources, targets, changes=changes, on_progress=lambda done: show(done, len(sources))
         )
-    numbers: Numbers = {"sample_sentences": np.array(profiles_of_heads.num_sentences)}
+    for note in profiles_of_heads.notes:
+        print_note(note)
+    numbers: Numbers = {
+        "sample_sentences": np.array(profiles_of_heads.num_sentences),
+        "sample_skipped": np.array(profiles_of_heads.num_skipped),
+        "sample_notes": np.array(profiles_of_heads.notes, dtype=str),
+    }
     for kind in ATTENTION_KINDS:
         profiles = profiles_of_heads.of_kind(kind)
         numbers |= {f"{kind}_{name}": getattr(profiles, name) for name in STATISTICS}

@@ -1,11 +1,11 @@
 """Describe a checkpoint (settings, parameters by module, history), or the size of a model."""
 
 import argparse
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from augenmerk.core.cli.lines import print_note
 from augenmerk.core.cli.options import add_checkpoint, load_translator
 from augenmerk.core.config import PRESETS, ModelConfig, preset
 from augenmerk.core.errors import CheckpointError, ConfigError
@@ -141,7 +141,7 @@ def _print_words(translator: "Translator", text: str) -> int:
         notes = [one_line(words[each.start].explanation) for words in (respelled, rare) if each.start in words]
         print(counts.of(encoded.spelling), one_line(each.text), *notes, sep="\t")
     if notice := source.hint or coverage.notice:
-        print(f"augenmerk: note: {one_line(notice)}", file=sys.stderr)
+        print_note(notice)
     return 0
 
 

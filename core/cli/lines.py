@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
+from augenmerk.core.analysis.occlusion import left_out_note
 from augenmerk.core.cli.command import refuse
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
@@ -18,7 +19,7 @@ from augenmerk.core.translation.experiment import Experiment
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.compilation import CompiledExperiment
-    from augenmerk.core.translation.result import Translation
+    from augenmerk.core.translation.result import Translation, Word
     from augenmerk.core.translation.translator import Translator
 
 STANDARD_INPUT = "-"
@@ -181,16 +182,17 @@ def print_note(note: str) -> None:
     print(f"augenmerk: note: {printable(note)}", file=sys.stderr)
 
 
-def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
-    """Print the notes on these translations, each once: also on interventions without effect and unfamiliar text."""
-    notes: dict[str, None] = {}
-    for each in translations:
-        notice = each.coverage.notice if each.coverage is not None and not each.hint else ""
-        notes |= dict.fromkeys(
-            (*each.notes, *map(display_text, each.notes_on_unreached), *([notice] if notice else []))
-        )
-    for note in notes:
-        print_note(f"{where}{note}")
+def print_notes(translations: "Iterable[Translation]", where: str = "", *, left_out: "Iterable[Word]" = ()) -> None:
+    """Print all notes on these translations, each once.
+
+    Args:
+        translations: the notes are theirs.
+        where: put before each note.
+        left_out: source words that were probably left out, see `left_out_words`.
+    """
+    notes = [note for translation in translations for note in translation.all_notes]
+    for note in dict.fromkeys((*notes, *(left_out_note(word.text) for word in left_out))):
+        print_note(f"{where}{display_text(note)}")
 
 
 @contextmanager

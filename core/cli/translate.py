@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from augenmerk.core.analysis.occlusion import left_out_note, left_out_words
+from augenmerk.core.analysis.occlusion import left_out_words
 from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
     Refusals,
     options_in_use,
     print_json_lines,
-    print_note,
     print_notes,
     read_all_lines,
     read_one_line,
@@ -133,9 +132,7 @@ def _print_one(
     print(one_line(translation.text), flush=True)
     if given is not None:
         print_probabilities(translation, given)
-    print_notes(found)
-    for word in left_out_words(translator, translation):
-        print_note(left_out_note(word.text))
+    print_notes(found, left_out=left_out_words(translator, translation))
     return 0
 
 

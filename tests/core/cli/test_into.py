@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from augenmerk.core.cli.main import main
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.languages import codes_for
-from augenmerk.core.translation.experiment import Experiment, HeadScaled, SourceWordRemoved
+from augenmerk.core.translation.experiment import Experiment, HeadScaled, SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.export.figure_command import main as draw
@@ -23,7 +24,7 @@ WITH_CODE = f">>fra<< {SENTENCE}"
 
 
 @pytest.mark.parametrize(
-    ("language", "found"),
+    ("language", "codes"),
     [
         *((typed, [">>fra<<"]) for typed in ("fra", ">>fra<<", "fr", "French", " FRA ", "fr_FR")),
         ("zh", [">>zho_Hans<<", ">>zho_Hant<<"]),
@@ -31,8 +32,8 @@ WITH_CODE = f">>fra<< {SENTENCE}"
         *((typed, []) for typed in ("Italian", "it", "xyz", "", "française")),
     ],
 )
-def test_a_language_is_named_by_any_of_its_codes_or_its_name(language: str, found: list[str]) -> None:
-    assert codes_for(language, (*CODES, ">>zho_Hans<<", ">>zho_Hant<<")) == found
+def test_a_language_is_named_by_any_of_its_codes_or_its_name(language: str, codes: list[str]) -> None:
+    assert codes_for(language, (*CODES, ">>zho_Hans<<", ">>zho_Hant<<")) == codes
 
 
 def test_a_model_of_one_pair_has_no_choice(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,18 +73,18 @@ def printed(capsys: pytest.CaptureFixture[str], model: Path, *arguments: str) ->
     return json.loads(capsys.readouterr().out)
 
 
-def assert_same(found: Any, expected: Any, *left_out: str) -> None:
+def assert_same(numbers: Any, expected: Any, *left_out: str) -> None:
     """Equal but for rounding, seconds, and these members."""
-    assert found.keys() == expected.keys()
+    assert numbers.keys() == expected.keys()
     for name, value in expected.items():
         if name in ("seconds", *left_out):
             continue
         if isinstance(value, dict):
-            assert_same(found[name], value, *left_out)
+            assert_same(numbers[name], value, *left_out)
         elif np.asarray(value, dtype=object).dtype == object and not _is_numeric(value):
-            assert found[name] == value, name
+            assert numbers[name] == value, name
         else:
-            np.testing.assert_allclose(np.array(found[name], float), np.array(value, float), atol=1e-4, err_msg=name)
+            np.testing.assert_allclose(np.array(numbers[name], float), np.array(value, float), atol=1e-4, err_msg=name)
 
 
 def _is_numeric(value: Any) -> bool:
@@ -100,9 +101,9 @@ class TestAModelOfSeveralLanguages:
         assert expected["source_tokens"][0] == ">>fra<<"
         for text, code in ((SENTENCE, "French"), (WITH_CODE, "fra"), (f">>nld<< {SENTENCE}", ">>fra<<")):
             assert_same(printed(capsys, model, "translate", text, "--into", code, "--json"), expected)
-        given = ["--target", "A man.", "--json"]
-        found = printed(capsys, model, "translate", SENTENCE, "--into", "fr", *given)
-        assert_same(found, printed(capsys, model, "translate", WITH_CODE, *given))
+        target = ["--target", "A man.", "--json"]
+        numbers = printed(capsys, model, "translate", SENTENCE, "--into", "fr", *target)
+        assert_same(numbers, printed(capsys, model, "translate", WITH_CODE, *target))
 
     @pytest.mark.parametrize("form", [["--json"], ["--jsonl"], []], ids=["json", "jsonl", "plain"])
     def test_each_line_gets_the_code_and_empty_ones_stay_empty(
@@ -126,10 +127,53 @@ class TestAModelOfSeveralLanguages:
         pair = ["--reference", lines["translations"], "--json", "--hypotheses", str(out)]
         expected = printed(capsys, model, "evaluate", "--source", lines["coded"], *pair)
         hypotheses = out.read_text(encoding="utf-8")
-        found = printed(capsys, model, "evaluate", "--source", lines["plain"], *pair, "--into", "French")
+        numbers = printed(capsys, model, "evaluate", "--source", lines["plain"], *pair, "--into", "French")
         assert out.read_text(encoding="utf-8") == hypotheses
-        assert (found["into"], expected["into"]) == (">>fra<<", None)
-        assert_same(found, expected, "into")
+        assert (numbers["into"], expected["into"]) == (">>fra<<", None)
+        assert_same(numbers, expected, "into")
+        assert numbers["notes"]["no_target_language"] == []
+
+    def test_every_command_says_that_a_language_is_missing(
+        self, model: Path, lines: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["translate", SENTENCE, "--checkpoint", str(model)]) == 0
+        (note,) = re.findall("This model translates into several languages.*", capsys.readouterr().err)
+        pair = [lines["plain"], lines["translations"]]
+        in_short = f"1 of 3 sentences is read without a target language (number 1). {note}"
+        commands = {
+            ("analyze", SENTENCE): note,
+            ("analyze", "Ein Mann.", "--compare", "Ein Mann."): f"compared sentence: {note}",
+            ("analyze", "--statistics", lines["plain"]): in_short,
+            ("analyze", "--sample", *pair, "--importance"): in_short,
+            ("analyze", lines["pairs"], "--metric", "difference"): in_short.replace("of 3", "of 1"),
+            ("evaluate", "--source", pair[0], "--reference", pair[1]): in_short,
+            ("align", "--text", SENTENCE, "--head", "cross:1:1"): note,
+            ("align", "--gold", lines["gold"]): "2 of 2 gold pairs are read without a target language (number 1, 2). ",
+        }
+        for command, expected in commands.items():
+            assert main([*command, "--checkpoint", str(model)]) == 0, command
+            assert f"augenmerk: note: {expected}" in capsys.readouterr().err, command
+        numbers = printed(capsys, model, "evaluate", "--source", pair[0], "--reference", pair[1], "--json")
+        assert (numbers["notes"]["no_target_language"], numbers["notes"]["refused"]) == ([0], [2])
+        assert draw(["--text", SENTENCE, "--checkpoint", str(model), "--out", str(tmp_path / "map.html")]) == 0
+        assert f"augenmerk: note: {note}" in capsys.readouterr().err
+
+    def test_a_language_is_missing_where_its_code_is_not_read(self, model: Path) -> None:
+        translator = Translator.load(model, "cpu")
+        removed, replaced = SourceWordRemoved(0), SourceWordReplaced(0, ">>nld<<")
+        hints = {
+            (WITH_CODE, ()): False,
+            (SENTENCE, ()): True,
+            ("Ein >>fra<< Mann.", ()): True,
+            (">>ita<< Ein Mann.", ()): True,
+            (WITH_CODE, (removed,)): True,
+            (WITH_CODE, (replaced,)): False,
+            (SENTENCE, (replaced,)): False,
+        }
+        for (text, changes), is_missing in hints.items():
+            translation = translator.run(Experiment(text, interventions=changes))
+            assert translation.hint.startswith("This model translates into several languages") == is_missing, text
+            assert (translation.hint in translation.notes) == is_missing
 
     @pytest.mark.parametrize(
         ("with_option", "with_code"),
@@ -157,15 +201,15 @@ class TestAModelOfSeveralLanguages:
         with_code: list[str],
     ) -> None:
         with_option, with_code = ([lines.get(text, text) for text in command] for command in (with_option, with_code))
-        found = printed(capsys, model, "analyze", *with_option, "--into", "fra")
-        assert_same(found, printed(capsys, model, "analyze", *with_code), "left_out_words")
+        numbers = printed(capsys, model, "analyze", *with_option, "--into", "fra")
+        assert_same(numbers, printed(capsys, model, "analyze", *with_code), "left_out_words")
 
     def test_links_and_the_ranking_read_the_code(
         self, model: Path, lines: dict[str, str], capsys: pytest.CaptureFixture[str]
     ) -> None:
         head = ["--head", "cross:1:1", "--json"]
-        found = printed(capsys, model, "align", "--text", SENTENCE, "--into", "fra", *head)
-        assert found == printed(capsys, model, "align", "--text", WITH_CODE, *head)
+        numbers = printed(capsys, model, "align", "--text", SENTENCE, "--into", "fra", *head)
+        assert numbers == printed(capsys, model, "align", "--text", WITH_CODE, *head)
         rankings = [
             printed(capsys, model, "align", "--gold", lines["gold"], "--json", *into)["aligners"]
             for into in ([], ["--into", "fra"])

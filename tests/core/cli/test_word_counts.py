@@ -60,7 +60,11 @@ def test_left_out_words_are_noted_and_stand_in_json(capsys: pytest.CaptureFixtur
     assert [word["text"] for word in told["left_out_words"]] == ["gemütlich", "geduldig"]
     assert all(word in told["source_words"] for word in told["left_out_words"])
     assert main(["analyze", text, "--checkpoint", str(bundled_model_path())]) == 0
-    assert json.loads(capsys.readouterr().out)["left_out_words"] == ["gemütlich", "geduldig"]
+    output = capsys.readouterr()
+    assert json.loads(output.out)["left_out_words"] == ["gemütlich", "geduldig"]
+    assert note in output.err
+    assert main(["align", "--text", text, "--head", "cross:2:5", "--checkpoint", str(bundled_model_path())]) == 0
+    assert note in capsys.readouterr().err
 
 
 @pytest.mark.heavy

@@ -4,6 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from augenmerk.core.analysis.alignment import GoldPair
+from augenmerk.core.analysis.alignment_ranking import rank_aligners
+from augenmerk.core.analysis.importance import head_importance
+from augenmerk.core.analysis.pairs import WordPair, attribute_pairs
+from augenmerk.core.analysis.roles import profile_heads
 from augenmerk.core.errors import TextError
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.notes import NOTE_KINDS, Note, sentences_by_kind, summaries, texts_of
@@ -22,6 +27,7 @@ SENTENCES = (
     "Ein Mann\u2028steht.",
     "Wort " * 1_001,
 )
+CUT = f"Only the first {MAX_POSITIONS - 2} of {MAX_POSITIONS + 1} words were translated"
 
 
 @pytest.fixture(params=["word_translator", "subword_translator", "knowing"])
@@ -63,6 +69,41 @@ def test_every_kind_has_its_words_and_its_sentences() -> None:
         "1 of 2 gold pairs is cut to fit into the model (number 2). It was cut.",
     )
     assert summaries([]) == summaries([()]) == ()
+
+
+@pytest.mark.heavy
+def test_results_of_a_sample_hold_the_notes_on_its_sentences(word_translator: Translator) -> None:
+    sources, targets = [FINE, LONG.strip()], ["A man stands in the grass.", "A man."]
+    links = frozenset({(0, 0)})
+    gold = [
+        GoldPair(line, tuple(source.split()), ("A", "man"), links, links)
+        for line, source in enumerate((*sources, *sources), start=1)
+    ]
+    pairs = [WordPair(source, "A", "man", "dog") for source in sources]
+    results = [
+        profile_heads(word_translator, sources),
+        profile_heads(word_translator, sources, targets),
+        head_importance(word_translator, sources, targets),
+        attribute_pairs(word_translator, pairs),
+    ]
+    for result in results:
+        assert result.notes[0].startswith("1 of 2 sentences is cut to fit into the model (number 2). " + CUT)
+    short = [replace(pair, source=("Ein", "Mann")) for pair in gold[::2]]
+    ranking = rank_aligners(word_translator, [short[0], gold[1], short[1], short[1]])
+    assert ranking.notes[0].startswith("1 of 4 gold pairs is cut to fit into the model (number 2). " + CUT)
+
+
+@pytest.mark.heavy
+def test_what_the_model_refuses_of_a_sample_is_said(word_translator: Translator) -> None:
+    sources, targets = [FINE, "", FINE], ["A man.", "A man.", "man " * MAX_POSITIONS]
+    for result in (
+        profile_heads(word_translator, sources, targets),
+        head_importance(word_translator, sources, targets),
+    ):
+        assert (result.num_sentences, result.num_skipped) == (1, 2)
+        assert result.notes[0].startswith(
+            "2 of 3 sentences are not translated (number 2, 3). The first: There is nothing"
+        )
 
 
 def test_notes_do_not_decide_whether_hypotheses_are_the_same(word_translator: Translator) -> None:

@@ -136,7 +136,8 @@ def summary(ranking: "AlignerRanking") -> str:
     others = ", ".join(f"{each.name} {percent(each.reporting.aer, 1)}" for each in ranking.baselines)
     pairs = "1 pair was" if ranking.num_skipped == 1 else f"{ranking.num_skipped} pairs were"
     skipped = f" {pairs} skipped: the model splits other words." if ranking.num_skipped else ""
-    return (
+    text = (
         f"Best alignment error rate: {best}; {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
         f"reported on {ranking.num_reporting} others.{skipped} Click a row to show it."
     )
+    return "\n".join((text, *ranking.notes))

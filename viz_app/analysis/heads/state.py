@@ -124,10 +124,11 @@ class HeadsState:
         return ""
 
     def warning(self) -> str:
-        """A warning if the result belongs to other changes than those of the experiment; else empty."""
-        if not self.is_outdated:
-            return ""
-        return f"The experiment now has {in_words(self.state.experiment.general).removeprefix('with ')}."
+        """Notes on the sentences, and a warning if the result belongs to other changes than the experiment's."""
+        found = self.importance if self.question == "importance" else self.behaviour
+        notes = found.notes if found is not None else ()
+        changes = in_words(self.state.experiment.general).removeprefix("with ")
+        return "\n".join((*notes, *([f"The experiment now has {changes}."] if self.is_outdated else [])))
 
     def rows(self) -> list[tuple[Head, tuple[str, ...]]]:
         """The statistics of every head as a line of texts."""

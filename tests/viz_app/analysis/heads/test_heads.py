@@ -20,7 +20,7 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, scaling
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.heads.state import SampleChoice, blocks, check_sample, in_words, read_sample
+from augenmerk.viz_app.analysis.heads.state import HeadsState, SampleChoice, blocks, check_sample, in_words, read_sample
 from augenmerk.viz_app.analysis.heads.view import (
     HeadsTab,
     ImportanceJob,
@@ -30,7 +30,7 @@ from augenmerk.viz_app.analysis.heads.view import (
 )
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle, undo
-from augenmerk.viz_app.state.experiment_state import Progress, Stale
+from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, Stale
 from augenmerk.viz_app.state.tab_contents import SampleKind
 from augenmerk.viz_app.worker.jobs import JobInterrupted
 from benchmarks.lag import lags, percentile
@@ -73,6 +73,15 @@ def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
     assert found.before == pytest.approx(other.before, abs=1e-6)
     for kind in MAP_KINDS:
         np.testing.assert_allclose(found.of_kind(kind), other.of_kind(kind), atol=1e-6)
+
+
+def test_notes_on_the_sentences_stand_with_the_result() -> None:
+    heads = HeadsState(ExperimentState())
+    assert heads.warning() == ""
+    heads.importance = HeadImportance(2.5, {}, 1, 3, 1, OFF, ("1 of 2 sentences is cut.",))
+    assert heads.warning() == "1 of 2 sentences is cut.\nThe experiment now has every head on."
+    heads.question = "behaviour"
+    assert heads.warning() == ""
 
 
 @pytest.mark.parametrize("kind", ["gold", "examples", "multi30k"])
