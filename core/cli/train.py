@@ -31,7 +31,13 @@ from augenmerk.core.quantities import duration
 if TYPE_CHECKING:
     from augenmerk.core.corpora.prepared import PreparedCorpus
     from augenmerk.core.training.distributed import World
-    from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingFinished, TrainingStarted
+    from augenmerk.core.training.events import (
+        SampleTranslated,
+        StepDone,
+        TrainingEvent,
+        TrainingFinished,
+        TrainingStarted,
+    )
     from augenmerk.core.training.inputs import RunModels
 
 TORCHRUN_ECHO_SECONDS = 5.0
@@ -325,6 +331,7 @@ class TerminalProgress:
         self._clock = clock
         self._next_line = -math.inf
         self._num_steps = 0
+        self._notes: tuple[str, ...] = ()
 
     def __call__(self, event: "TrainingEvent") -> None:
         """Show one event."""
@@ -358,8 +365,8 @@ class TerminalProgress:
                     f"{event.validation_loss:.4f} (batch mean {event.validation_loss_batch_mean:.4f})  "
                     f"{bleu}{duration(event.seconds)}{'  best' if event.is_best else ''}"
                 )
-            case events.SampleTranslated(examples=(example, *_)):
-                self.say(printable(f"  {example.source}\n  → {example.hypothesis}"))
+            case events.SampleTranslated():
+                self._sample(event)
             case events.Noted():
                 self.say(event.text)
             case events.TrainingFinished():
@@ -412,6 +419,14 @@ class TerminalProgress:
         elif self._clock() >= self._next_line:
             self._next_line = self._clock() + SECONDS_BETWEEN_LINES
             self.say(f"step {event.step:,} of {self._num_steps:,}, {state}")
+
+    def _sample(self, event: "SampleTranslated") -> None:
+        for example in event.examples[:1]:
+            self.say(printable(f"  {example.source}\n  → {example.hypothesis}"))
+        for note in event.notes:
+            if note not in self._notes:  # those on the sources are always the same
+                self.say(printable(f"note: {note}"))
+        self._notes = event.notes
 
     def _finish(self, event: "TrainingFinished") -> None:
         self.close()

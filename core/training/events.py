@@ -149,6 +149,7 @@ class SampleTranslated(TrainingEvent):
             `core.evaluation`).
         num_sentences: size of the sample, the same sentences each time.
         examples: up to five of them, the same ones each time.
+        notes: notes for the user on the sentences and their translations.
     """
 
     epoch: int
@@ -156,6 +157,7 @@ class SampleTranslated(TrainingEvent):
     bleu: float
     num_sentences: int
     examples: tuple[TranslatedExample, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,8 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         if resume and probe is None and (frames := read_film(folder)):
             probe = frames[-1].translation.source_text
         validator = Validator(session, choice, probe)
+        for note in validator.probe_notes:
+            on_event(events.Noted(f"The sentence of the film: {note}"))
         choices = [*session.describe_device_choices(), *filter(None, [determinism])]
         for line in choices:
             on_event(events.PhaseStarted(line))

@@ -19,6 +19,7 @@ from augenmerk.core.training.events import DivergedError, SampleTranslated, Tran
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.training.kernels import training_kernels
 from augenmerk.core.training.session import TrainingSession
+from augenmerk.core.translation.notes import summaries, texts_of
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_source
@@ -47,6 +48,7 @@ class Validator:
 
     Attributes:
         probe: the sentence of the film; None if the corpus has no text or spaCy is missing.
+        probe_notes: notes for the user on a given probe.
         sources, references: a fixed sample of the validation split, independent of the seed of the run.
 
     Raises:
@@ -58,8 +60,8 @@ class Validator:
         self.device = device
         self.run = session.run
         corpus = session.corpus
-        if probe is not None:
-            encode_source(probe, corpus.codecs.source, self.run)
+        notes = () if probe is None else encode_source(probe, corpus.codecs.source, self.run).notes
+        self.probe_notes = texts_of(notes)
         languages = self.run.data.source_language, self.run.data.target_language
         has_words = self.run.is_copy_task or has_rules(*languages)
         self.probe = self._default_probe() if probe is None and has_words else probe
@@ -154,6 +156,7 @@ class Validator:
             bleu=bleu_tokenized_lowercased(self._in_words(hypotheses), self._expected_words),
             num_sentences=len(self.sources),
             examples=tuple(TranslatedExample(text, wanted, given.text) for text, wanted, given in shown)[:NUM_EXAMPLES],
+            notes=summaries([hypothesis.notes for hypothesis in hypotheses], "sample sentences"),
         )
 
     def translate_probe(self, validation_loss: float | None) -> FilmFrame | None:

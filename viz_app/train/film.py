@@ -45,7 +45,7 @@ from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, choice_buttons, flat_button
 from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
-from augenmerk.viz_app.widgets.labels import ElidingLabel, EmptyState, MaxLinesLabel, label
+from augenmerk.viz_app.widgets.labels import ElidingLabel, EmptyState, MaxLinesLabel, label, show_text
 from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, row_of, set_visible
 
 LowerPanel = Literal["film", "samples"]
@@ -518,7 +518,7 @@ class SamplesPanel(QFrame):
         self.score = label("muted")
         self.back_button = flat_button("◀", "Previous validation")
         self.forward_button = flat_button("▶", "Next validation")
-        self.waiting = label("muted", wraps=True)
+        self.waiting, self.notes = label("muted", wraps=True), label("small", wraps=True)
         self._grid = QGridLayout()
         self._cells: list[list[QLabel]] = []
         self._lay_out()
@@ -538,6 +538,7 @@ class SamplesPanel(QFrame):
         self.forward_button.setEnabled(bool(steps) and shown != steps[-1])
         self._table.setVisible(sample is not None)
         self.waiting.setVisible(sample is None)
+        show_text(self.notes, "" if sample is None else "\n".join(sample.notes))
         if sample is None:
             is_before = bool(playback.samples)
             self.waiting.setText("Not translated before the first validation." if is_before else SAMPLES_WAITING)
@@ -587,7 +588,7 @@ class SamplesPanel(QFrame):
         column_of(self._grid, 1, within=content)
         self._table = VerticalScrollArea(content, takes_keys=True)
         margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
-        column_of(head, self.waiting, (self._table, 1), spacing=6, margins=margins, within=self)
+        column_of(head, self.waiting, (self._table, 1), self.notes, spacing=6, margins=margins, within=self)
 
 
 _GROUP, _LINE = "In the film of a training", "Previous and next frame"

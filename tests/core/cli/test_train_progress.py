@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.cli.train import SECONDS_BETWEEN_LINES, TerminalProgress
-from augenmerk.core.training.events import EpochDone, PhaseStarted, StepDone, TrainingFinished, TrainingStarted
+from augenmerk.core.training.events import (
+    EpochDone,
+    PhaseStarted,
+    SampleTranslated,
+    StepDone,
+    TrainingFinished,
+    TrainingStarted,
+    TranslatedExample,
+)
 
 SECONDS_PER_STEP, STEPS_PER_EPOCH, NUM_EPOCHS = 1.5, 40, 2
 NUM_STEPS = STEPS_PER_EPOCH * NUM_EPOCHS
@@ -60,3 +68,17 @@ def test_a_terminal_gets_a_bar_that_is_drawn_over(monkeypatch: pytest.MonkeyPatc
     assert f"| {NUM_STEPS}/{NUM_STEPS}, Validating" in text
     assert "\r" in text
     assert not any(line.startswith("step ") for line in text.splitlines())
+
+
+def test_a_note_on_the_sample_is_shown_until_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    show = TerminalProgress()
+    for epoch, notes in enumerate((("One is cut.", "9 are empty."), ("One is cut.", "2 are empty."), ("One is cut.",))):
+        show(SampleTranslated(epoch, epoch, 1.0, 9, (TranslatedExample("a", "b", "c"),), notes))
+    lines = stream.getvalue().splitlines()
+    assert [line for line in lines if line.startswith("note: ")] == [
+        "note: One is cut.",
+        "note: 9 are empty.",
+        "note: 2 are empty.",
+    ]

@@ -5,16 +5,18 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint
+from augenmerk.core.corpora.parallel import SentencePairs
+from augenmerk.core.corpora.prepared import prepare
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import TextError
 from augenmerk.core.evaluation import evaluate
-from augenmerk.core.training.events import EpochDone, SampleTranslated
+from augenmerk.core.training.events import EpochDone, Noted, SampleTranslated
 from augenmerk.core.training.film import FilmFrame, frame_paths, read_film
 from augenmerk.core.training.folder import HISTORY, LAST
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.training.validation import NUM_EXAMPLES, Validator
 from augenmerk.core.translation.translator import Translator
-from tests.core.training.runs import copy_corpus, copy_run, record, text_corpus, text_run
+from tests.core.training.runs import copy_corpus, copy_run, record, sentences, text_corpus, text_run
 
 pytestmark = pytest.mark.training
 
@@ -76,7 +78,25 @@ def test_the_sample_does_not_depend_on_the_seed_of_the_run() -> None:
     assert samples[0] == samples[1]
 
 
+def test_a_sample_says_what_translate_says_about_its_sentences(tmp_path: Path) -> None:
+    run = text_run(num_epochs=1, sample_size=30)
+    strange = SentencePairs(("ein elefant rennt .",), ("a elephant runs .",))
+    corpus = prepare("made up", run.data, sentences(120), strange, lambda text: None)
+    finished, said = record(run, tmp_path / "run", corpus=corpus)
+    (sample,) = said.of(SampleTranslated)
+    (note, *_) = Translator.load(finished.last_checkpoint, "cpu").translate(strange.source[0]).notes
+    assert "elefant" in note
+    assert sample.notes[0] == f"1 of 1 sample sentences is read with unknown words (number 1). {note}"
+
+
 class TestFilm:
+    def test_a_probe_in_another_language_is_noted(self, tmp_path: Path) -> None:
+        _, said = record(text_run(max_steps=1), tmp_path / "run", probe="the dog is in the ball .")
+        texts = [event.text for event in said.of(Noted)]
+        assert "The sentence of the film: This looks like English. Enter a German sentence." in texts
+        _, said = record(text_run(max_steps=1), tmp_path / "other", probe="ein hund rennt .")
+        assert not any("The sentence of the film" in event.text for event in said.of(Noted))
+
     def test_the_probe_is_translated_before_the_first_step_and_at_each_validation(self, tmp_path: Path) -> None:
         finished, said = record(text_run(), tmp_path / "run", probe="ein hund rennt .")
         film = read_film(tmp_path / "run")

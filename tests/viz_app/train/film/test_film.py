@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -197,6 +198,19 @@ def test_translations_stand_beside_their_references(qtbot: QtBot, state: TrainSt
     assert "before the first validation" in panel.waiting.text()
     assert not panel._table.isVisible()
     assert not panel.back_button.isEnabled()
+
+
+def test_notes_on_the_sample_stand_below_it(qtbot: QtBot, state: TrainState, theme: Theme) -> None:
+    panel = SamplesPanel(state)
+    qtbot.addWidget(panel)
+    panel.show()
+    assert not panel.notes.isVisible()
+    newest = state.playback.samples[-1]
+    state.apply(replace(newest, step=newest.step + 1, notes=("One sentence was cut.", "Two are empty.")))
+    assert panel.notes.isVisible()
+    assert panel.notes.text() == "One sentence was cut.\nTwo are empty."
+    qtbot.mouseClick(panel.back_button, Qt.MouseButton.LeftButton)
+    assert not panel.notes.isVisible()
 
 
 def test_a_low_panel_has_no_thumbnails_instead_of_cut_ones(panel: FilmPanel, qtbot: QtBot) -> None:
