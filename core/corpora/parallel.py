@@ -2,18 +2,18 @@
 
 import gzip
 import hashlib
-import io
 import os
 import random
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO
 
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.memory import available_memory, gigabytes
 from augenmerk.core.plain_text import EncodingError, decode_text, name_of
-from augenmerk.core.storage import read_bytes
+from augenmerk.core.storage import open_file
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
 MAX_HELD_OUT = 1000
@@ -21,8 +21,11 @@ LARGEST_HELD_OUT_PERCENT = 5
 HOLD_OUT_SEED = 1234
 DataSource = str | Path | tuple[Path, Path]
 """Names a corpus: a folder, a file of prepared data, “multi30k” or “copy”, or the two files of a pair."""
+MAX_LINE_CHARACTERS = 100_000
+"""Longer lines are not sentences, and a megabyte takes seconds to tokenize."""
+_MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
 _GZIP_MAGIC = b"\x1f\x8b"
-_UNPACKED_AT_A_TIME = 1 << 24
+_PIECE_BYTES = 1 << 20
 _BYTES_OF_A_LINE = 64
 """Python's overhead for a line, in addition to its text."""
 _BYTE_ORDER_MARK = "\ufeff"
@@ -110,18 +113,18 @@ def read_lines(path: Path | str) -> list[str]:
     tools that made the corpus.
 
     Raises:
-        CorpusError: the file is missing, a folder, not readable, broken gzip, not UTF-8, empty, or larger, unpacked,
-            than the memory that is free.
+        CorpusError: the file is missing, a folder, not readable, broken gzip, not UTF-8, empty, has a line of more than
+            `MAX_LINE_CHARACTERS`, or is larger, unpacked, than the memory that is free.
     """
     path = Path(path)
-    data = _unpack(path, _read_bytes(path))
-    line_end = b"\n" if b"\n" in data else b"\r"
-    _check_memory(path, len(data), data.count(line_end))
-    text = _decode(path, data).removeprefix(_BYTE_ORDER_MARK)
+    text = _decode(path, _read(path)).removeprefix(_BYTE_ORDER_MARK)
     if not text:
         raise CorpusError(f"{path} is empty. Choose a text with one sentence per line, or download the file again.")
-    end = line_end.decode()
-    return [line.removesuffix("\r") for line in text.removesuffix(end).split(end)]
+    end = "\n" if "\n" in text else "\r"
+    lines = [line.removesuffix("\r") for line in text.removesuffix(end).split(end)]
+    if max(map(len, lines)) > MAX_LINE_CHARACTERS:
+        raise _long_line(path, next(number for number, line in enumerate(lines, 1) if len(line) > MAX_LINE_CHARACTERS))
+    return lines
 
 
 def read_line_pairs(source_path: Path | str, target_path: Path | str) -> tuple[list[str], list[str]]:
@@ -211,9 +214,25 @@ def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePa
     return replace(train, left_out=replace(pairs.left_out, held_out=num_held_out)), pairs.take(sorted(held_out))
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read(path: Path) -> bytearray:
+    """The content, unpacked. What makes a file unusable is found piece by piece, before the rest is read."""
+    data, num_lines = bytearray(), 0
+    for piece in _pieces(path):
+        data += piece
+        num_lines += piece.count(b"\n") or piece.count(b"\r")
+        _check_memory(path, len(data), num_lines)
+        if (position := data.find(b"\0", len(data) - len(piece))) >= 0:
+            _decode(path, data[: position + 1])
+        if len(data) > _MAX_LINE_BYTES and not any(end in data[-_MAX_LINE_BYTES - 1 :] for end in (b"\n", b"\r")):
+            raise _long_line(path, num_lines + 1)
+    return data
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
     try:
-        return read_bytes(path)
+        with open_file(path) as file:
+            is_packed = file.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)
+            yield from _unpacked(path, file) if is_packed else iter(lambda: file.read(_PIECE_BYTES), b"")
     except FileNotFoundError as error:
         raise CorpusError(f"There is no file “{path}”. Check the path.") from error
     except IsADirectoryError as error:
@@ -226,18 +245,10 @@ def _read_bytes(path: Path) -> bytes:
         ) from error
 
 
-def _unpack(path: Path, data: bytes) -> bytes:
-    if not data.startswith(_GZIP_MAGIC):
-        return data
-    pieces: list[bytes] = []
-    num_bytes = 0
+def _unpacked(path: Path, packed: BinaryIO) -> Iterator[bytes]:
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-            while piece := file.read(_UNPACKED_AT_A_TIME):
-                pieces.append(piece)
-                num_bytes += len(piece)
-                _check_memory(path, num_bytes, 0)
-        return b"".join(pieces)
+        with gzip.GzipFile(fileobj=packed) as file:
+            yield from iter(lambda: file.read(_PIECE_BYTES), b"")
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(
             f"{path} is a damaged or incomplete gzip file ({error}). Download or compress it again."
@@ -255,7 +266,14 @@ def _check_memory(path: Path, num_bytes: int, num_lines: int) -> None:
         )
 
 
-def _decode(path: Path, data: bytes) -> str:
+def _long_line(path: Path, number: int) -> CorpusError:
+    return CorpusError(
+        f"Line {number:,} of {path} has more than {MAX_LINE_CHARACTERS:,} characters. Choose a text with one sentence "
+        "per line."
+    )
+
+
+def _decode(path: Path, data: bytearray) -> str:
     try:
         return decode_text(data)
     except EncodingError as error:

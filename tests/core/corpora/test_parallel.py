@@ -11,7 +11,15 @@ from typing import Any
 
 import pytest
 
-from augenmerk.core.corpora.parallel import ParallelFolder, SentencePairs, hold_out, read_folder, read_lines, read_pair
+from augenmerk.core.corpora.parallel import (
+    MAX_LINE_CHARACTERS,
+    ParallelFolder,
+    SentencePairs,
+    hold_out,
+    read_folder,
+    read_lines,
+    read_pair,
+)
 from augenmerk.core.errors import CorpusError
 
 GERMAN = ["Ein Mann steht auf einer Leiter.", "Zwei Hunde spielen.", "Eine Frau liest."]
@@ -82,7 +90,7 @@ class TestLines:
     def test_gzip_that_unpacks_to_more_than_the_free_memory_is_refused_before_it_does(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        (tmp_path / "a.de.gz").write_bytes(gzip.compress(b"eins " * 12_000_000, 1))
+        (tmp_path / "a.de.gz").write_bytes(gzip.compress(b"eins\n" * 12_000_000, 1))
         monkeypatch.setattr("augenmerk.core.corpora.parallel.available_memory", lambda: 60_000_000)
         tracemalloc.start()
         message = refusal(read_lines, tmp_path / "a.de.gz")
@@ -95,6 +103,28 @@ class TestLines:
         (tmp_path / "a.de").write_bytes(b"\n" * 1_000_000)
         monkeypatch.setattr("augenmerk.core.corpora.parallel.available_memory", lambda: 50_000_000)
         assert "0.1 GB of memory" in refusal(read_lines, tmp_path / "a.de")
+
+    @pytest.mark.parametrize("packed", [False, True])
+    @pytest.mark.parametrize("filler", [b"\0", b"a", b"a b "])
+    def test_a_huge_file_without_lines_is_refused_at_its_beginning(
+        self, tmp_path: Path, filler: bytes, packed: bool
+    ) -> None:
+        path = tmp_path / "huge.de"
+        with gzip.open(path, "wb", 1) if packed else path.open("wb") as file:
+            file.write(filler * (8_000_000 // len(filler)))
+        tracemalloc.start()
+        message = refusal(read_lines, path)
+        assert tracemalloc.get_traced_memory()[1] < 6_000_000
+        tracemalloc.stop()
+        problem = "line 1 contains a zero byte" if filler == b"\0" else "Line 1 of"
+        assert problem in message
+
+    def test_a_line_that_is_too_long_for_a_sentence_is_named(self, tmp_path: Path) -> None:
+        longest = "ä" * MAX_LINE_CHARACTERS
+        assert read_lines(put(tmp_path / "a.de", ["eins", longest])) == ["eins", longest]
+        message = refusal(read_lines, put(tmp_path / "a.de", ["eins", longest + "ä", "drei"]))
+        assert f"Line 2 of {tmp_path / 'a.de'} has more than 100,000 characters" in message
+        assert "one sentence per line" in message
 
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         message = refusal(read_lines, tmp_path / "nowhere.de")
