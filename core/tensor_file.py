@@ -130,6 +130,17 @@ class TensorFile:
         return self.read(name)
 
 
+def is_tensor_file(path: Path) -> bool:
+    """Whether the name or the first bytes of the file are those of a safetensors file, perhaps a damaged one."""
+    if path.suffix == ".safetensors":
+        return True
+    try:
+        with open_file(path) as file:
+            return file.read(9)[4:] == b"\0\0\0\0{"  # the length of the header, and its beginning
+    except OSError:
+        return False
+
+
 @contextmanager
 def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Iterator[TensorFile]:
     """Opens the file; tensors are read as those of `framework`.

@@ -22,6 +22,7 @@ from augenmerk.core.cli.lines import print_note, print_notes, read_text, show_pr
 from augenmerk.core.cli.options import (
     CHANGES_OF_A_SENTENCE,
     EXPERIMENT_HELP,
+    OneOrTwo,
     add_beam,
     add_checkpoint,
     add_experiment,
@@ -89,10 +90,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ibm-1",
-        nargs=2,
+        nargs="+",
+        action=OneOrTwo,
         type=Path,
         metavar="FILE",
-        help="train IBM model 1 on these lines of source and target (default: its shipped links, trained on Multi30k)",
+        help="train IBM model 1 on these lines of source and target, or one file of pairs (default: its shipped links, "
+        "trained on Multi30k)",
     )
     parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links to this file")
     parser.add_argument("--json", action="store_true", help="print JSON, which counts layers, heads and words from 0")

@@ -39,6 +39,7 @@ from augenmerk.core.cli.lines import (
 from augenmerk.core.cli.options import (
     CHANGES_OF_A_SENTENCE,
     EXPERIMENT_HELP,
+    OneOrTwo,
     add_beam,
     add_checkpoint,
     add_experiment,
@@ -146,15 +147,17 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
         const=Path(),
         type=Path,
         metavar="FILE",
-        help="add statistics and roles of all heads over source lines and their translations by the model (without "
-        "FILE: over the German example sentences)",
+        help="add statistics and roles of all heads over source lines, or the sources of pairs, and their translations "
+        "by the model (without FILE: over the German example sentences)",
     )
     group.add_argument(
         "--sample",
-        nargs=2,
+        nargs="+",
+        action=OneOrTwo,
         type=Path,
         metavar="FILE",
-        help="the same over source lines and given translations",
+        help="the same over source lines and given translations, in two files or one of pairs (columns separated by a "
+        "tab, or JSON lines)",
     )
     group.add_argument(
         "--num-sentences",
@@ -188,7 +191,9 @@ def run(options: argparse.Namespace) -> int:
         check_without_sentence(options, add_options, OF_A_SENTENCE, "A sample cannot be combined with")
     take_experiment(options)
     if options.importance and options.sample is None:
-        raise ConfigError("--importance needs a sample. Add --sample with a file of sources and one of translations.")
+        raise ConfigError(
+            "--importance needs a sample. Add --sample with a file of sources and one of translations, or one of pairs."
+        )
     if options.text is None and (options.sample or options.statistics):
         return _run_sample(options)
     require_text(options)
@@ -480,19 +485,19 @@ def _read_sample(translator: "Translator", options: argparse.Namespace) -> tuple
         CorpusError: a file cannot be read.
         AnalysisError: no file is given, and the model does not read the language of the example sentences.
     """
-    from augenmerk.core.corpora.parallel import read_line_pairs, read_lines
+    from augenmerk.core.corpora.parallel import read_line_pairs, read_sentences
 
+    languages, count = translator.run_config.data.languages, options.num_sentences
     sources: Sequence[str]
     targets: Sequence[str] | None = None
     if options.sample is not None:
-        sources, targets = read_line_pairs(*options.sample)
+        sources, targets = read_line_pairs(*options.sample, languages=languages)
     elif options.statistics != Path():
-        sources = read_lines(options.statistics)
+        sources, _ = read_sentences(options.statistics, count, languages=languages)
     else:
         advice = "Name a file of its sentences: --statistics FILE."
         require_languages_of_samples(translator.run_config, advice, needs_target=False)
         sources = example_sentences()
-    count = options.num_sentences
     return [into_language(options, source) for source in sources[:count]], None if targets is None else targets[:count]
 
 

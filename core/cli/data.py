@@ -60,6 +60,7 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
         "--data",
         metavar="DIR|FILE|multi30k|copy",
         help="a folder with train.de and train.en, or other languages (plain or .gz, optionally with val.*), a file of "
+        "sentence pairs (two columns separated by a tab, or JSON lines with a field for each language), a file of "
         "prepared data, multi30k (downloaded once; for non-commercial use), or copy (the copy task)",
     )
     parser.add_argument("--source", type=Path, metavar="FILE", help="source lines, instead of --data; needs --target")
@@ -96,7 +97,7 @@ def corpus_source(options: argparse.Namespace, run: RunConfig, known: DataSource
     source: DataSource | None = options.data or known or ("copy" if run.is_copy_task else None)
     if source is None:
         raise ConfigError(
-            f"The preset {run.preset} needs sentence pairs. Add --data with a folder, a file of prepared data or the "
-            "word multi30k; or --source and --target."
+            f"The preset {run.preset} needs sentence pairs. Add --data with a folder, a file or the word multi30k; or "
+            "--source and --target."
         )
     return source

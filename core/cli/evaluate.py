@@ -1,4 +1,4 @@
-"""Compute BLEU, chrF and loss of a model on a pair of files."""
+"""Compute BLEU, chrF and loss of a model on sentences and their translations."""
 
 import argparse
 import json
@@ -31,8 +31,14 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `evaluate`."""
-    parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="source lines, plain or .gz")
-    parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their translations")
+    parser.add_argument(
+        "--source",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="source lines, plain or .gz; without --reference: pairs, in columns separated by a tab or JSON lines",
+    )
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="the translations of --source")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one per line")
     add_experiment(
@@ -54,8 +60,10 @@ def run(options: argparse.Namespace) -> int:
     read_beam(options)  # fails before anything is loaded
     if options.hypotheses:
         check_writable(options.hypotheses)
-    sources, references = read_line_pairs(options.source, options.reference)
     translator = load_translator(options)
+    sources, references = read_line_pairs(
+        options.source, options.reference, languages=translator.run_config.data.languages
+    )
     sources = [into_language(options, source) for source in sources]
     changes = read_general(options)
     beam, length_penalty = read_beam(options)

@@ -152,6 +152,19 @@ def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> l
     return found
 
 
+class OneOrTwo(argparse.Action):
+    """Takes one file of pairs, or two parallel files. For `nargs="+"`."""
+
+    def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, values: Any, *_: Any) -> None:
+        """Store the files. Refuses more than two."""
+        if len(values) > 2:
+            parser.error(
+                f"argument {self.option_strings[0]}: there are {len(values)} files. Name one of pairs or two parallel "
+                "ones, and put a sentence before this option."
+            )
+        setattr(options, self.dest, values)
+
+
 def add_device(parser: argparse._ActionsContainer) -> None:
     """Add `--device`."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)")

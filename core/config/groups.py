@@ -233,6 +233,11 @@ class DataConfig(Settings, owner="data"):
             )
 
     @property
+    def languages(self) -> tuple[str, str]:
+        """The codes of source and target."""
+        return self.source_language, self.target_language
+
+    @property
     def is_imported(self) -> bool:
         """Whether an imported model brings its own text processing, so that none is learned from a corpus."""
         return self.tokenization in ("marian", "joeynmt")

@@ -18,6 +18,7 @@ from augenmerk.core.corpora.parallel import (
 from augenmerk.core.corpora.prepared import PreparedCorpus, limited, load_prepared, prepare, prepare_copy_task
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.core.plain_text import name_of
+from augenmerk.core.tensor_file import is_tensor_file
 from augenmerk.core.text.codec import CodecPair
 
 USE_TEXT = "Use text (a folder, or two files), which is read with the model's vocabulary, or data prepared with it"
@@ -35,8 +36,9 @@ def load_corpus(
     """Reads and prepares the corpus that `source` names.
 
     Args:
-        source: a folder with train.de, train.en …, a file of prepared data, "multi30k" (downloaded once into the
-            user's cache), "copy" for the copy task, or two files for `load_pair`.
+        source: a folder with train.de, train.en …, a file of sentence pairs (TSV or JSON lines, see `read_pair`) or of
+            prepared data, "multi30k" (downloaded once into the user's cache), "copy" for the copy task, or two files
+            for `load_pair`.
         run: its data settings determine how text becomes ids.
         on_phase: called with a description of each phase.
         should_stop: called during a download.
@@ -81,23 +83,26 @@ def _load(
     if not os.path.exists(path):  # noqa: PTH110
         raise CorpusError(
             f"Nothing readable was found at {path}. Check the path: it must be a folder with "
-            f"train.{run.data.source_language} and train.{run.data.target_language}, or a file of prepared data."
+            f"train.{run.data.source_language} and train.{run.data.target_language}, a file of sentence pairs (TSV or "
+            "JSON lines), or a file of prepared data."
         )
+    if not is_tensor_file(path):
+        return load_pair(path, None, run, on_phase, codecs)
     on_phase(f"Reading {path.name}")
     return _matching(load_prepared(path), run, path, codecs)
 
 
 def load_pair(
     source_path: Path,
-    target_path: Path,
+    target_path: Path | None,
     run: RunConfig,
     on_phase: Callable[[str], None] = lambda text: None,
     codecs: CodecPair | None = None,
 ) -> PreparedCorpus:
-    """Prepares two parallel files (plain or gzip); holds out a part for validation, independent of the run's seed.
+    """Prepares two parallel files, or one of pairs; holds out a part for validation, independent of the run's seed.
 
     Args:
-        source_path, target_path: the files.
+        source_path, target_path: the files, see `read_pair`.
         run, on_phase, codecs: as for `load_corpus`.
 
     Raises:
@@ -106,8 +111,8 @@ def load_pair(
     """
     if run.is_copy_task:
         raise ConfigError(_wrong_kind(run, f"{source_path} and {target_path}"))
-    on_phase(f"Reading {source_path.name} and {target_path.name}")
-    pairs = read_pair(source_path, target_path)
+    on_phase("Reading " + " and ".join(path.name for path in (source_path, target_path) if path is not None))
+    pairs = read_pair(source_path, target_path, languages=run.data.languages)
     train, validation = hold_out(pairs, HOLD_OUT_SEED)
     kind = kind_of_text(pairs.source, pairs.target)
     return prepare(name_of(source_path.with_suffix("")), run.data, train, validation, on_phase, kind, codecs)
@@ -128,7 +133,7 @@ def _prepare_folder(
 
 
 def _wrong_kind(run: RunConfig, given: str) -> str:
-    wanted = "the word copy" if run.is_copy_task else "sentence pairs: a folder, a prepared file, or multi30k"
+    wanted = "the word copy" if run.is_copy_task else "sentence pairs: a folder, a file, or multi30k"
     return f"The preset {run.preset} cannot learn from {given}. Choose {wanted}, or another preset."
 
 

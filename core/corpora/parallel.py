@@ -1,4 +1,4 @@
-"""Pairs of parallel text files: line N of one is the translation of line N of the other. Plain or gzip, UTF-8."""
+"""Sentences and their translations: line N of two files, or both in each line of one. Plain or gzip, UTF-8."""
 
 import gzip
 import hashlib
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from augenmerk.core.corpora.pair_file import FORMS, SUFFIXES, is_of_pairs, numbered_pairs
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.memory import available_memory, gigabytes
 from augenmerk.core.plain_text import EncodingError, decode_text, name_of
@@ -29,6 +30,21 @@ _PIECE_BYTES = 1 << 20
 _BYTES_OF_A_LINE = 64
 """Python's overhead for a line, in addition to its text."""
 _BYTE_ORDER_MARK = "\ufeff"
+_OTHER_FORMATS = {
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"PK\x03\x04": "a ZIP archive or a spreadsheet (XLSX, ODS)",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet (XLS)",
+    b"SQLite format 3": "a database",
+    b"%PDF-": "a PDF file",
+    b"<?xml": "XML, such as TMX",
+    b"<tmx": "XML, such as TMX",
+    b"[{": "a JSON list",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+}
+"""Kinds of files by their first bytes."""
 
 
 def name_of_source(source: DataSource) -> str:
@@ -113,8 +129,8 @@ def read_lines(path: Path | str) -> list[str]:
     tools that made the corpus.
 
     Raises:
-        CorpusError: the file is missing, a folder, not readable, broken gzip, not UTF-8, empty, has a line of more than
-            `MAX_LINE_CHARACTERS`, or is larger, unpacked, than the memory that is free.
+        CorpusError: the file is missing, a folder, not readable, of another format, broken gzip, not UTF-8, empty, has
+            a line of more than `MAX_LINE_CHARACTERS`, or is larger, unpacked, than the memory that is free.
     """
     path = Path(path)
     text = _decode(path, _read(path)).removeprefix(_BYTE_ORDER_MARK)
@@ -127,12 +143,22 @@ def read_lines(path: Path | str) -> list[str]:
     return lines
 
 
-def read_line_pairs(source_path: Path | str, target_path: Path | str) -> tuple[list[str], list[str]]:
-    """The lines of two parallel files, empty ones too.
+def read_line_pairs(
+    source_path: Path | str, target_path: Path | str | None = None, *, languages: tuple[str, str] = ("de", "en")
+) -> tuple[list[str], list[str]]:
+    """The lines of two parallel files, or both sides of a file of pairs; empty ones too.
+
+    Args:
+        source_path: the sentences; or pairs, see `numbered_pairs`.
+        target_path: their translations; None if they are in `source_path`, too.
+        languages: the codes of both, by which the fields or columns of pairs are chosen.
 
     Raises:
-        CorpusError: a file cannot be read (see `read_lines`), or the numbers of lines are unequal.
+        CorpusError: a file cannot be read (see `read_lines` and `numbered_pairs`), or the numbers of lines are unequal.
     """
+    if target_path is None:
+        pairs = numbered_pairs(Path(source_path), read_lines(source_path), languages)
+        return [source for _, source, _ in pairs], [target for _, _, target in pairs]
     source, target = read_lines(source_path), read_lines(target_path)
     if len(source) != len(target):
         carriage_returns = "".join(
@@ -147,23 +173,55 @@ def read_line_pairs(source_path: Path | str, target_path: Path | str) -> tuple[l
     return source, target
 
 
-def read_pair(source_path: Path | str, target_path: Path | str) -> SentencePairs:
-    """The sentence pairs of two parallel files, spaces around sentences and pairs with an empty side left out.
+def read_pair(
+    source_path: Path | str, target_path: Path | str | None = None, *, languages: tuple[str, str] = ("de", "en")
+) -> SentencePairs:
+    """The same without spaces around sentences, and without pairs that have an empty side.
 
     Raises:
         CorpusError: as `read_line_pairs`, or no pair is left.
     """
-    source, target = read_line_pairs(source_path, target_path)
-    pairs = SentencePairs(
-        tuple(line.strip() for line in source), tuple(line.strip() for line in target), tuple(range(1, len(source) + 1))
-    )
-    used = [index for index, pair in enumerate(zip(pairs.source, pairs.target, strict=True)) if all(pair)]
+    if target_path is None:
+        pairs = numbered_pairs(Path(source_path), read_lines(source_path), languages)
+        return _usable(str(source_path), pairs)
+    both_sides = zip(*read_line_pairs(source_path, target_path), strict=True)
+    return _usable(f"{source_path} and {target_path}", [(number, *pair) for number, pair in enumerate(both_sides, 1)])
+
+
+def read_sentences(
+    path: Path | str, num_sentences: int | None, *, languages: tuple[str, str] = ("de", "en")
+) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """The first sentences of a file, without empty ones; and their translations, if it is a file of pairs.
+
+    Raises:
+        CorpusError: the file cannot be read, has no sentence, or has tabs in some lines only.
+    """
+    lines = read_lines(path)
+    if is_of_pairs(lines):
+        pairs = _usable(str(path), numbered_pairs(Path(path), lines, languages))
+        return pairs.source[:num_sentences], pairs.target[:num_sentences]
+    sentences = tuple(filter(None, map(str.strip, lines)))[:num_sentences]
+    if not sentences:
+        raise CorpusError(f"{path} has only empty lines. Choose a file with one sentence per line.")
+    if any("\t" in sentence for sentence in sentences):
+        raise CorpusError(
+            f"{path} has a tab in some lines. Write only sentences, or a sentence, a tab and its translation in every "
+            "line."
+        )
+    return sentences, None
+
+
+def _usable(files: str, pairs: Sequence[tuple[int, str, str]]) -> SentencePairs:
+    """The pairs without spaces around sentences, without those that have an empty side; `files`: for messages."""
+    stripped = [(number, source.strip(), target.strip()) for number, source, target in pairs]
+    used = [pair for pair in stripped if pair[1] and pair[2]]
     if not used:
         raise CorpusError(
-            f"{source_path} and {target_path} have no usable line: in each of the {len(source):,} pairs, one side is "
-            "empty. Choose other files."
+            f"There is no usable line in {files}: in each of the {len(pairs):,} pairs, one side is empty. Choose "
+            "other text."
         )
-    return replace(pairs.take(used), left_out=LeftOut(empty=len(pairs) - len(used)))
+    numbers, sources, targets = zip(*used, strict=True)
+    return SentencePairs(sources, targets, numbers, LeftOut(empty=len(pairs) - len(used)))
 
 
 def read_folder(
@@ -171,8 +229,9 @@ def read_folder(
 ) -> ParallelFolder:
     """The training and validation pairs of a corpus folder.
 
-    Reads `train.<language>`, and for `val.`, `valid.`, `validation.` or `dev.<language>`, each also with `.gz`.
-    Without a validation split, one is held out of the training pairs, independent of the seed of the run.
+    Reads `train.<language>`, and for `val.`, `valid.`, `validation.` or `dev.<language>`; or files of pairs such as
+    `train.tsv` and `validation.jsonl`; each also with `.gz`. Without a validation split, one is held out of the
+    training pairs, independent of the seed of the run.
 
     Raises:
         CorpusError: there is no such folder, a file is missing, or a file cannot be used (see `read_pair`).
@@ -184,13 +243,15 @@ def read_folder(
     if training_files is None:
         raise CorpusError(
             f"{folder} contains no training text (found {_enumerate(names)}). Add train.{source_language} and "
-            f"train.{target_language}, plain or .gz, or choose another folder."
+            f"train.{target_language}, or train.tsv or train.jsonl, plain or .gz; or choose another folder."
         )
-    train = read_pair(*training_files)
+    train = read_pair(*training_files, languages=languages)
     kind = kind_of_text(train.source, train.target)
     for split in VALIDATION_NAMES:
         if (validation_files := _find_split(folder, names, split, languages)) is not None:
-            return ParallelFolder(name_of(folder.resolve()), train, read_pair(*validation_files), kind)
+            return ParallelFolder(
+                name_of(folder.resolve()), train, read_pair(*validation_files, languages=languages), kind
+            )
     train, validation = hold_out(train, seed)
     return ParallelFolder(name_of(folder.resolve()), train, validation, kind)
 
@@ -218,6 +279,8 @@ def _read(path: Path) -> bytearray:
     """The content, unpacked. What makes a file unusable is found piece by piece, before the rest is read."""
     data, num_lines = bytearray(), 0
     for piece in _pieces(path):
+        if not data:
+            _check_format(path, piece)
         data += piece
         num_lines += piece.count(b"\n") or piece.count(b"\r")
         _check_memory(path, len(data), num_lines)
@@ -253,6 +316,12 @@ def _unpacked(path: Path, packed: BinaryIO) -> Iterator[bytes]:
         raise CorpusError(
             f"{path} is a damaged or incomplete gzip file ({error}). Download or compress it again."
         ) from error
+
+
+def _check_format(path: Path, beginning: bytes) -> None:
+    kind = next((kind for mark, kind in _OTHER_FORMATS.items() if beginning.startswith(mark)), None)
+    if kind is not None:
+        raise CorpusError(f"{path} is {kind}. Use text with one sentence per line; or pairs as {FORMS}.")
 
 
 def _check_memory(path: Path, num_bytes: int, num_lines: int) -> None:
@@ -293,14 +362,18 @@ def _list_folder(folder: Path) -> list[str]:
         raise CorpusError(f"Cannot read {folder}: {error.strerror or error}. Check its permissions.") from error
 
 
-def _find_split(folder: Path, names: Sequence[str], split: str, languages: tuple[str, str]) -> tuple[Path, Path] | None:
-    """The source and the target file of a split, None if neither is there. Raises `CorpusError` if only one is."""
-    found = [_find_text(names, f"{split}.{language}") for language in languages]
-    source, target = found
+def _find_split(folder: Path, names: Sequence[str], split: str, languages: tuple[str, str]) -> tuple[Path, ...] | None:
+    """The source and the target file of a split, or its file of pairs; None if there is none.
+
+    Raises:
+        CorpusError: only one of two files is there.
+    """
+    source, target = (_find_text(names, f"{split}.{language}") for language in languages)
     if source is not None and target is not None:
         return folder / source, folder / target
     if source is None and target is None:
-        return None
+        of_pairs = next(filter(None, (_find_text(names, split + suffix) for suffix in SUFFIXES)), None)
+        return None if of_pairs is None else (folder / of_pairs,)
     present = source or target
     missing = languages[0] if source is None else languages[1]
     raise CorpusError(

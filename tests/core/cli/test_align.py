@@ -85,6 +85,14 @@ def test_ibm_1_is_trained_on_what_is_given_and_written(
     assert links[5] == {(1, 0), (0, 1), (2, 2)}  # "steht mann ." and "man stands ."
 
 
+def test_ibm_1_is_trained_on_one_file_of_pairs(untrained_checkpoint: Path, gold: Path, tmp_path: Path, capsys) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{pair[0]}\t{pair[1]}\n" for pair in TEXTS), encoding="utf-8")
+    out = tmp_path / "ibm.tsv"
+    told(capsys, untrained_checkpoint, "--gold", gold, "--ibm-1", pairs, "--write-ibm-1", out)
+    assert read_ibm_1(out)[5] == {(1, 0), (0, 1), (2, 2)}
+
+
 def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoint: Path, capsys) -> None:
     arguments = ["--text", SENTENCE, "--target", TARGET, "--head", "cross:2:1", "--rows", "read", "--measure", "norm"]
     found = json.loads(told(capsys, untrained_checkpoint, *arguments, "--json"))

@@ -195,6 +195,26 @@ def test_evaluate_says_that_no_pair_fits(
 
 
 @pytest.mark.heavy
+def test_evaluate_reads_one_file_of_pairs(
+    untrained_checkpoint: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = [(folder / f"val.{language}").read_text(encoding="utf-8").splitlines() for language in ("de", "en")]
+    pairs = folder / "pairs.jsonl"
+    lines = [json.dumps({"en": english, "de": german}) for german, english in zip(*sides, strict=True)]
+    pairs.write_text("\n".join(lines), encoding="utf-8")
+    scores = []
+    for files in (
+        ["--reference", str(folder / "val.en"), "--source", str(folder / "val.de")],
+        ["--source", str(pairs)],
+    ):
+        assert main(["evaluate", *files, "--json", "--checkpoint", str(untrained_checkpoint)]) == 0
+        scores.append(json.loads(capsys.readouterr().out) | {"seconds": 0})
+    assert scores[0] == scores[1]
+    message = refused(capsys, "evaluate", "--source", str(folder / "val.de"), "--checkpoint", str(untrained_checkpoint))
+    assert "text in one language. Save the pairs as two columns" in message
+
+
+@pytest.mark.heavy
 def test_evaluate_says_how_it_decoded(
     untrained_checkpoint: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,6 +67,27 @@ def test_importance_of_heads_and_networks_needs_no_sentence(
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("form", ["{de}\t{en}", '{{"translation": {{"en": "{en}", "de": "{de}"}}}}'])
+def test_a_sample_may_be_one_file_of_pairs(
+    untrained_checkpoint: Path, sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    pairs, sources = tmp_path / "pairs.txt", sample[1]
+    lines = [form.format(de=german, en=english) for german, english in zip(GERMAN, ENGLISH, strict=True)]
+    pairs.write_text("\n".join(lines), encoding="utf-8")
+    assert printed(capsys, untrained_checkpoint, "--sample", str(pairs)) == printed(
+        capsys, untrained_checkpoint, *sample
+    )
+    of_pairs = printed(capsys, untrained_checkpoint, "--statistics", str(pairs))
+    assert of_pairs == printed(capsys, untrained_checkpoint, "--statistics", sources), "translated by the model"
+
+
+def test_a_sentence_behind_the_files_of_a_sample_is_asked_to_go_before(sample: list[str], capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["analyze", *sample, "Ein Mann steht."])
+    assert "put a sentence before this option" in capsys.readouterr().err
+
+
+@pytest.mark.heavy
 def test_word_pairs_give_the_metric_its_parts_and_its_importance(
     untrained_checkpoint: Path, translator: Translator, pairs: Path, tmp_path: Path, capsys
 ) -> None:

@@ -113,7 +113,8 @@ def test_a_path_where_nothing_is_gets_a_message_that_names_both_kinds(tmp_path: 
         load_corpus(tmp_path / "corpsu", NOTEBOOK)
     message = str(caught.value)
     assert f"Nothing readable was found at {tmp_path / 'corpsu'}" in message
-    assert "a folder with train.de and train.en, or a file of prepared data" in message
+    assert "a folder with train.de and train.en, a file of sentence pairs (TSV or JSON lines)" in message
+    assert "or a file of prepared data" in message
     assert "Check the path" in message
 
 

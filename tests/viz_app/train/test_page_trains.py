@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.train.page import TrainPage
@@ -94,6 +94,26 @@ def test_corpus_that_is_not_there_is_said_and_the_form_stays(page: TrainPage, qt
     assert page.state.run.status is Status.FAILED
     assert "no-such-folder" in page.notice_bar.text()
     assert page.form.choices().data_path == missing
+
+
+@pytest.mark.heavy
+def test_a_file_in_another_form_is_refused_with_those_that_are_read(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "pairs.csv"
+    table.write_text("Ein Mann.,A man.\n", encoding="utf-8")
+    page.form.set_choices(replace(page.form.choices(), preset="notebook"))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(table), ""))
+    page.form.data_menu.actions_by_name["file"].trigger()
+    click(qtbot, page.panel.start_button)
+    wait_for_end(qtbot, page)
+    assert page.state.run.status is Status.FAILED
+    for words in (str(table), "CSV", "TSV", "JSON lines", "two files"):
+        assert words in page.notice_bar.text()
+    table.write_text("Ein Mann.\tA man.\n", encoding="utf-8")
+    click(qtbot, page.panel.start_button)
+    wait_for_end(qtbot, page)
+    assert "too few sentence pairs: 1" in page.notice_bar.text(), "it is read"
 
 
 @pytest.mark.heavy

@@ -12,9 +12,8 @@ from augenmerk.core.analysis.roles import SampleProfiles, role_of
 from augenmerk.core.analysis.samples import require_languages_of_samples
 from augenmerk.core.config import RunConfig
 from augenmerk.core.corpora.multi30k import cache_path
-from augenmerk.core.corpora.parallel import read_lines, read_pair
+from augenmerk.core.corpora.parallel import read_pair, read_sentences
 from augenmerk.core.counting import display_text
-from augenmerk.core.errors import CorpusError
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.text.languages import with_code
@@ -183,21 +182,24 @@ def check_sample(choice: SampleChoice, run: RunConfig, target_code: str | None =
         require_languages_of_samples(run, advice, needs_target=choice.kind != "examples", target_code=target_code)
 
 
-def read_sample(choice: SampleChoice, num_sentences: int, target_code: str | None = None) -> Sample:
+def read_sample(
+    choice: SampleChoice,
+    num_sentences: int,
+    target_code: str | None = None,
+    languages: tuple[str, str] = ("de", "en"),
+) -> Sample:
     """The first sentences of a sample, each with the target language if a code `>>xx<<` is given.
 
     Raises as `_read`.
     """
-    sample = _read(choice, num_sentences)
+    sample = _read(choice, num_sentences, languages)
     if target_code is None:
         return sample
     return Sample(tuple(with_code(source, target_code) for source in sample.sources), sample.targets)
 
 
-def _read(choice: SampleChoice, num_sentences: int) -> Sample:
+def _read(choice: SampleChoice, num_sentences: int, languages: tuple[str, str]) -> Sample:
     """The unchanged sentences of a sample.
-
-    A text file has one sentence per line, or in every line a sentence, a tab and its translation.
 
     Raises:
         CorpusError: a file cannot be read, or holds no sentence.
@@ -212,15 +214,4 @@ def _read(choice: SampleChoice, num_sentences: int) -> Sample:
         found = read_pair(*multi30k_files())
         return Sample(found.source[:num_sentences], found.target[:num_sentences])
     assert choice.path is not None
-    lines = [line.strip() for line in read_lines(choice.path) if line.strip()][:num_sentences]
-    if not lines:
-        raise CorpusError(f"{choice.path} has only empty lines. Choose a file with one sentence per line.")
-    parts = [line.split("\t") for line in lines]
-    if all(len(part) == 1 for part in parts):
-        return Sample(tuple(lines), None)
-    if any(len(part) != 2 or not all(side.strip() for side in part) for part in parts):
-        raise CorpusError(
-            f"{choice.path} has a tab in some lines. Write only sentences, or a sentence, a tab and its translation in "
-            "every line."
-        )
-    return Sample(tuple(part[0] for part in parts), tuple(part[1] for part in parts))
+    return Sample(*read_sentences(choice.path, num_sentences, languages=languages))

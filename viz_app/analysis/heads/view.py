@@ -64,7 +64,8 @@ class SampleJob(Job):
     def sample(self, translator: OpenTranslator) -> Sample:
         """The sentences. Raises `AugenmerkError` if they cannot be read, or are of other languages than the model."""
         check_sample(self.choice, translator.run_config, self.target_code)
-        return read_sample(self.choice, self.num_sentences, self.target_code)
+        languages = translator.run_config.data.languages
+        return read_sample(self.choice, self.num_sentences, self.target_code, languages)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +184,7 @@ SAMPLES: Mapping[str, tuple[str, str]] = {
     "gold": ("validation pairs", "The shipped sentence pairs of the validation split"),
     "examples": ("examples", "The example sentences, with the model's own translations"),
     "multi30k": ("Multi30k validation", "200 pairs of Multi30k's validation split, if downloaded"),
-    "file": ("a file…", "A text file with a sentence per line, or sentence, tab, translation"),
+    "file": ("a file…", "A text file with a sentence per line, or pairs: sentence, tab, translation; or JSON lines"),
 }
 HEADINGS = {
     "head": "Kind, layer and head",
@@ -305,7 +306,7 @@ class HeadsTab(AnalysisTab):
 
     def choose_file(self) -> None:
         """Opens a dialog to choose a text file."""
-        filters = "Text (*.txt *.tsv *.de *.gz);;All files (*)"
+        filters = "Text (*.txt *.tsv *.jsonl *.de *.gz);;All files (*)"
         ask_what_to_open(self, "Choose sentences", None, self.use_file, filters).rejected.connect(self.redraw)
 
     def use_file(self, path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from augenmerk.core.config import PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
-from augenmerk.core.counting import display_text
 from augenmerk.core.corpora.parallel import DataSource
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError
 from augenmerk.core.quantities import about, counted
 from augenmerk.core.text.languages import language_code
@@ -34,7 +34,7 @@ class RunChoices:
     Attributes:
         preset: name of the configuration to start from.
         data_kind: the source of sentence pairs; ignored by the copy presets, which generate their own.
-        data_path: the folder or prepared file; empty if none was chosen yet.
+        data_path: the folder or file; empty if none was chosen yet.
         device: "auto", "cpu", "cuda:0" …
         parent_folder: each run gets a folder of its own in it.
         probe: the sentence of the film of attention; empty for one of the validation sentences.
@@ -125,7 +125,7 @@ class RunChoices:
             return "copy"
         if self.data_kind == "multi30k":
             return "multi30k"
-        noun = "folder of parallel files" if self.data_kind == "folder" else "prepared file"
+        noun = "folder of parallel files" if self.data_kind == "folder" else "file of sentence pairs"
         if not self.data_path.strip():
             raise CorpusError(f"Choose a {noun} under “data”, or use Multi30k.")
         return Path(self.data_path).expanduser()

@@ -44,7 +44,7 @@ from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, kee
 _DATA_LABELS = {
     "multi30k": "Multi30k",
     "folder": "a folder of parallel files…",
-    "file": "a prepared file…",
+    "file": "a file of pairs…",
 }
 _COPY_LABEL = "copy task (random data)"
 DEFAULT_DEVICES = {"auto": "auto", "cpu": "cpu"}
@@ -282,7 +282,8 @@ class RunForm(QWidget):
                 self, "A folder with train.de, train.en, val.de, val.en, or in other languages"
             )
         elif key == "file":
-            path, _ = QFileDialog.getOpenFileName(self, "A file made by “augenmerk data prepare”")
+            title = "Sentence pairs: two columns separated by a tab, JSON lines, or a file of “augenmerk data prepare”"
+            path, _ = QFileDialog.getOpenFileName(self, title)
         else:
             path = self._choices.data_path
         if key in ("folder", "file") and not path:  # the dialog was cancelled

@@ -193,7 +193,14 @@ def test_a_sample_that_the_model_refuses_is_told(translator: Translator, tmp_pat
         ImportanceJob(SampleChoice("file", path), 5).run(translator, _quiet, lambda: False)
 
 
-@pytest.mark.parametrize(("text", "message"), [("\n\n", "only empty lines"), ("ein\tone\nzwei", "a tab in some lines")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\n\n", "only empty lines"),
+        ("ein\tone\nzwei", "line 2 has 1 columns"),
+        ("ein\nzwei\ttwo", "a tab in some lines"),
+    ],
+)
 def test_a_file_that_is_no_sample_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.txt"
     path.write_text(text, encoding="utf-8")

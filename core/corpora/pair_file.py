@@ -1,0 +1,102 @@
+"""Lines that hold a sentence and its translation: two columns separated by a tab, or JSON lines."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.strict_json import Field, JsonError, parse
+from augenmerk.core.text.languages import language_code, language_name, two_letter_code
+
+SUFFIXES = (".tsv", ".jsonl", ".json")
+FORMS = "two columns separated by a tab (TSV), or as JSON lines such as {“de”: …, “en”: …}, in UTF-8"
+_NESTED = "translation"
+"""The field that holds both sentences in data sets of Hugging Face."""
+_MAX_DEPTH = 16
+_MAX_FIELDS = 1_000
+_LINE_BREAKS = re.compile(r"[\r\n]+")
+
+
+def is_of_pairs(lines: Sequence[str]) -> bool:
+    """Whether the lines are pairs rather than sentences, by the first that is not empty."""
+    first = _first(lines)
+    return first.startswith("{") or "\t" in first
+
+
+def numbered_pairs(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> list[tuple[int, str, str]]:
+    """The number of each pair's line, the sentence and its translation; empty ones too.
+
+    The first column is the source, unless a heading names the languages. Fields of JSON lines are named after the
+    languages, and may be in a field “translation”, as in data sets of Hugging Face.
+
+    Args:
+        path: of the file, for messages.
+        lines: of the file.
+        languages: the codes of source and target.
+
+    Raises:
+        CorpusError: a line is something else.
+    """
+    if not is_of_pairs(lines):
+        raise CorpusError(
+            f"{path} has no tab in its first line: it is CSV, or text in one language. Save the pairs as {FORMS}; or "
+            "choose two files, one per language."
+        )
+    split = _split_json if _first(lines).startswith("{") else _split_columns
+    return list(split(path, lines, languages))
+
+
+def _first(lines: Sequence[str]) -> str:
+    """The first line that is not empty, without spaces at its start."""
+    return next(filter(str.strip, lines), "").lstrip(" ")
+
+
+def _split_columns(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
+    names, codes = lines[0].split("\t"), list(map(_code, languages))
+    heading = list(map(_code, names))
+    has_heading = set(codes) <= set(heading)
+    if not has_heading and all(name.islower() and language_name(name) != name for name in names):
+        raise CorpusError(
+            f"The columns of {path} are {', '.join(names)}, not {' and '.join(languages)}. Choose these languages, or "
+            "correct its first line."
+        )
+    num_columns = len(heading) if has_heading else 2
+    source, target = map(heading.index, codes) if has_heading else (0, 1)
+    for number, line in enumerate(lines, start=1):
+        cells = line.split("\t") if line.strip() else [""] * num_columns
+        if len(cells) != num_columns:
+            raise CorpusError(
+                f"{path}, line {number:,} has {len(cells)} columns instead of {num_columns}. Write a sentence, a tab "
+                f"and its translation, or a first line that names the columns, among them {' and '.join(languages)}."
+            )
+        if number > 1 or not has_heading:
+            yield number, cells[source], cells[target]
+
+
+def _code(name: str) -> str:
+    """The language that a column or field is named after: by code or English name."""
+    return two_letter_code(language_code(name) or name)
+
+
+def _split_json(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            fields = parse(line.encode("utf-8"), max_depth=_MAX_DEPTH).any_members(_MAX_FIELDS)
+            if _NESTED in fields:
+                fields = fields[_NESTED].any_members(_MAX_FIELDS)
+            source, target = _text_of(fields, languages[0]), _text_of(fields, languages[1])
+        except JsonError as error:
+            raise CorpusError(
+                f"{path}, line {number:,}: {error} Write an object per line, with the fields {' and '.join(languages)}."
+            ) from error
+        yield number, source, target
+
+
+def _text_of(fields: dict[str, Field], language: str) -> str:
+    """The sentence in this language, in one line. Raises `JsonError`."""
+    names = [name for name in fields if name == language or _code(name) == _code(language)]
+    if not names:
+        raise JsonError(f"There is no field “{language}” among {', '.join(fields) or 'none'}.")
+    return _LINE_BREAKS.sub(" ", fields[names[0]].text())
