@@ -19,7 +19,17 @@ from pathlib import Path
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import decode_text
 
-_NO_SPACE = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
+_REMEDIES = {
+    errno.ENOSPC: "free some space",
+    getattr(errno, "EDQUOT", errno.ENOSPC): "free some space",
+    errno.EFBIG: "allow larger files (ulimit -f)",
+    errno.EACCES: "make the folder writable",
+    errno.EPERM: "make the folder writable",
+    errno.EROFS: "make the disk writable",
+    errno.EISDIR: "rename the folder that has this name",
+}
+_REASONS = dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "a part of this path is not a folder")
+_OTHER_NAMES = {errno.ENAMETOOLONG: "a shorter name", errno.EISDIR: "another name"}
 
 
 class NotARegularFileError(OSError):
@@ -201,15 +211,14 @@ def _umask() -> int:
     return mask
 
 
-def lacks_space(error: OSError) -> bool:
-    """Whether the disk is full, a quota used up, or the file larger than allowed."""
-    return error.errno in _NO_SPACE
+def remedy(error: BaseException | None) -> str:
+    """What makes writing possible again, such as “free some space”; empty if the error does not tell."""
+    return _REMEDIES.get(error.errno or 0, "") if isinstance(error, OSError) else ""
 
 
 def cannot_write(target: Path, error: OSError) -> StorageError:
     """The error to raise when the system refused to write `target`."""
-    reason = error.strerror or str(error)
-    advice = "free some space or choose" if lacks_space(error) else "choose"
-    return StorageError(
-        f"Cannot write {target}: {reason}. Nothing there was changed; {advice} another folder, and try again."
-    )
+    reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+    choice = f"choose {_OTHER_NAMES.get(error.errno or 0, 'another folder')}"
+    advice = " or ".join(filter(None, (remedy(error), choice)))
+    return StorageError(f"Cannot write {target}: {reason}. Nothing there was changed; {advice}, and try again.")

@@ -18,8 +18,10 @@ from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import (
+    QBuffer,
     QCoreApplication,
     QEventLoop,
+    QIODevice,
     QMessageLogContext,
     QObject,
     QSettings,
@@ -218,9 +220,11 @@ def _take_screenshot(
 
 def save_picture(window: MainWindow, target: Path) -> None:
     """Saves a picture of the window as a PNG, atomically. Raises `StorageError`."""
+    buffer = QBuffer()  # Qt's writer does not tell why it failed
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    window.grab().save(buffer, "PNG")
     with atomic_path(target) as temporary:
-        if not window.grab().save(str(temporary), "PNG"):
-            raise StorageError(f"Cannot write a picture to {target}. Choose another place, or free some space.")
+        temporary.write_bytes(bytes(buffer.data().data()))
 
 
 def _show_unexpected_errors(window: MainWindow) -> None:

@@ -41,7 +41,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
-from augenmerk.core.storage import write_text
+from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.text.languages import inner_code
 from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.experiment_file import part_to_json
@@ -118,6 +118,8 @@ def run(options: argparse.Namespace) -> int:
             f"--head {display_text(options.head)} cannot align words: only heads of cross-attention connect the two "
             "sentences. Choose one, such as cross:2:5."
         )
+    if options.write_ibm_1 is not None:
+        check_writable(options.write_ibm_1)
     translator = load_translator(options)
     if options.text is not None:
         _print_links(translator, options)

@@ -61,7 +61,7 @@ from augenmerk.core.cli.values import INTERVENTIONS, Numbers, origin_arrays, tra
 from augenmerk.core.errors import AnalysisError, ConfigError, CorpusError, NonFiniteError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head
 from augenmerk.core.resources import example_sentences
-from augenmerk.core.storage import write_text
+from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment import Experiment, General
 
 if TYPE_CHECKING:
@@ -227,6 +227,8 @@ def _check(options: argparse.Namespace) -> None:
     elif not (options.sample or options.statistics or options.metric == DIFFERENCE):
         raise ConfigError("--num-sentences needs a sample. Add --statistics or --sample.")
     check_target(options)
+    if options.out is not None:
+        check_writable(options.out)
 
 
 def _run_sample(options: argparse.Namespace) -> int:

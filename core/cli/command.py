@@ -21,7 +21,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.memory import is_out_of_memory
 from augenmerk.core.plain_text import printable
-from augenmerk.core.storage import lacks_space
+from augenmerk.core.storage import remedy
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -173,9 +173,9 @@ def _output_errors() -> Iterator[None]:
             raise _OutputError(
                 "standard output is closed, so the output is lost. Send it to a file: > FILE."
             ) from error
-        remedy = "Free some space, or send it elsewhere" if lacks_space(error) else "Send it elsewhere"
+        advice = " or ".join(filter(None, (remedy(error), "send it elsewhere"))).capitalize()
         reason = error.strerror or error
-        raise _OutputError(f"the output cannot be written: {reason}. {remedy}: > FILE.") from error
+        raise _OutputError(f"the output cannot be written: {reason}. {advice}: > FILE.") from error
 
 
 class _GuardedStream:

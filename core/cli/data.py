@@ -10,6 +10,7 @@ from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import with_dotted
 from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.storage import check_writable
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     from augenmerk.core.corpora.loading import load_corpus
     from augenmerk.core.corpora.prepared import save_prepared
 
+    check_writable(options.out)  # before the text is tokenized
     run_config = with_languages(with_dotted(preset(options.preset), options.settings), options)
     corpus = load_corpus(corpus_source(options, run_config), run_config, lambda text: print(text, file=sys.stderr))
     save_prepared(corpus, options.out)

@@ -92,15 +92,13 @@ def ask_after_failed_save(failure: "SaveFailed", say: Callable[[str], None], sto
         say: prints a line above the progress bar.
         stop: of the run.
     """
+    remedy = failure.remedy[:1].upper() + failure.remedy[1:]
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        say(
-            f"Training stops at step {failure.step}. Free some space, then continue from the last checkpoint with "
-            "--resume."
-        )
+        say(f"Training stops at step {failure.step}. {remedy}, then continue from the last checkpoint with --resume.")
         return "stop"
     say(failure.message)
     say(
-        f"Training waits at step {failure.step}. Free some space and press Enter to try again, or type stop and "
+        f"Training waits at step {failure.step}. {remedy} and press Enter to try again, or type stop and "
         "continue later from the last checkpoint with --resume."
     )
     try:

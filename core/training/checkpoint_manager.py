@@ -25,7 +25,7 @@ from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, StorageError
-from augenmerk.core.storage import atomic_path, write_text
+from augenmerk.core.storage import atomic_path, remedy, write_text
 from augenmerk.core.training.events import (
     CheckpointSaved,
     DivergedError,
@@ -282,7 +282,8 @@ class CheckpointManager:
                 if is_deleted and num_deleted < _MAX_DELETED:
                     num_deleted += 1
                     continue
-                failure = SaveFailed(path, str(error), self.session.progress.step)
+                what_to_do = remedy(error.__cause__) or SaveFailed.remedy
+                failure = SaveFailed(path, str(error), self.session.progress.step, what_to_do)
                 self.on_event(failure)
                 if self.on_save_failed(failure) == "stop":
                     raise

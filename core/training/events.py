@@ -203,11 +203,13 @@ class SaveFailed(TrainingEvent):
         path: the file; its previous version is intact.
         message: for the user.
         step: optimizer steps done.
+        remedy: what to do before the next try, such as “free some space”.
     """
 
     path: Path
     message: str
     step: int
+    remedy: str = "check the folder"
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.errors import CheckpointError, ConfigError, StorageError, TrainingError
 from augenmerk.core.plain_text import EncodingError
-from augenmerk.core.storage import cannot_write, read_bytes, read_text, write_text
+from augenmerk.core.storage import cannot_write, read_bytes, read_text, reason_of, remedy, write_text
 from augenmerk.core.strict_json import JsonError, parse
 from augenmerk.core.tensor_file import open_tensor_file
 from augenmerk.core.training.film import FILM, own_frame_paths
@@ -153,7 +153,10 @@ def discard_run(folder: Path) -> None:
             with contextlib.suppress(OSError):  # not empty: it contains files of the user
                 path.rmdir()
     except OSError as error:
-        raise cannot_write(folder, error) from error
+        advice = remedy(error) or "close programs that use them"
+        raise StorageError(
+            f"Cannot delete all files of the run in {folder}: {reason_of(error)}. Then {advice}, and try again."
+        ) from error
 
 
 def remove_partial_files(folder: Path) -> None:

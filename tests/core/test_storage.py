@@ -5,14 +5,17 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from augenmerk.core import storage
-from augenmerk.core.errors import AugenmerkError, StorageError
+from augenmerk.core.download import Downloader, RemoteFile
+from augenmerk.core.errors import AugenmerkError, CorpusError, StorageError
 from augenmerk.core.storage import atomic_path, check_writable, write_text
+from augenmerk.core.training.folder import FolderLock
 from tests.limits import files_limited
 
 
@@ -154,8 +157,52 @@ def test_a_write_that_the_system_cuts_short_leaves_the_older_file(tmp_path: Path
 
 def test_more_space_is_only_advised_where_it_is_lacking(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StorageError, match="Nothing there was changed; choose another folder, and try again"):
+    with pytest.raises(StorageError, match=r"a part of this path is not a folder.*; choose another folder, and try"):
         write_text(tmp_path / "file" / "page.html", "new")
+
+
+ADVICE = {
+    errno.EACCES: "make the folder writable or choose another folder, and try again",
+    errno.EPERM: "make the folder writable or choose another folder, and try again",
+    errno.EROFS: "make the disk writable or choose another folder, and try again",
+    errno.ENOSPC: "free some space or choose another folder, and try again",
+    errno.EFBIG: "allow larger files (ulimit -f) or choose another folder, and try again",
+    errno.ENAMETOOLONG: "; choose a shorter name, and try again",
+    errno.EISDIR: "rename the folder that has this name or choose another name, and try again",
+    errno.ENOENT: "; choose another folder, and try again",
+    errno.EIO: "; choose another folder, and try again",
+}
+
+
+@pytest.mark.parametrize("number", ADVICE, ids=errno.errorcode.get)
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: write_text(path, "x"),
+        check_writable,
+        lambda path: FolderLock(path / "run"),
+        lambda path: Downloader(CorpusError, "", lambda: None).fetch(RemoteFile("a", 1), "", path, lambda *_: None),
+    ],
+    ids=["text", "check", "run", "download"],
+)
+def test_the_advice_fits_the_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, write: Callable[[Path], object]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(StorageError) as caught:
+        write(tmp_path / "new")
+    assert f": {os.strerror(number)}. Nothing there was changed" in str(caught.value)
+    assert ADVICE[number] in str(caught.value)
+
+
+def test_a_name_that_is_too_long_and_a_folder_in_the_way_are_told_by_the_system(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="choose a shorter name, and try again"):
+        write_text(tmp_path / ("x" * 300), "x")
+    with pytest.raises(StorageError, match="rename the folder that has this name or choose another name"):
+        write_text(tmp_path, "x")
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])

@@ -28,6 +28,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.train.run.settings import load_choices, load_source, load_unfinished
 from tests.core.translation.random_models import make_translator
+from tests.limits import files_limited
 from tests.viz_app.conftest import MakeWindow
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -194,6 +195,9 @@ def test_closing_during_the_opening_of_a_model_ends_the_thread(
 def test_a_picture_is_saved_whole_or_not_at_all(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     save_picture(window, tmp_path / "one.png")
     assert [path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".part")] == ["one.png"]
+    with files_limited(1000), pytest.raises(StorageError, match=r"File too large.*allow larger files"):
+        save_picture(window, tmp_path / "two.png")
+    assert not (tmp_path / "two.png").exists()
     qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Up)
 
 

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,15 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.cli.stopping import StopFlag, ask_after_failed_save, stop_on_interrupt
+from augenmerk.core.cli.train import TerminalProgress
 from augenmerk.core.config.run_config import to_toml
-from augenmerk.core.training.events import SaveFailed
+from augenmerk.core.training.events import SaveFailed, StepDone, TrainingEvent
 from augenmerk.core.training.folder import LAST
 from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written
 from tests.core.training.runs import copy_run
 from tests.core.training.test_checkpoint_manager import Filling
 
-FAILURE = SaveFailed(Path("runs/mine/last.safetensors"), "Cannot write it: No space left on device.", 40)
+FAILURE = SaveFailed(Path("runs/mine/last.safetensors"), "Cannot write it: No space.", 40, "free some space")
 
 
 class Terminal(io.StringIO):
@@ -114,6 +117,32 @@ def test_a_person_who_says_stop_can_go_on_later(
     assert main([*arguments, "--resume"]) == 0
 
 
+@pytest.mark.training
+def test_a_folder_that_was_made_read_only_is_not_blamed_on_the_disk(
+    config: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    permissions_withheld: Callable[[Path, int], AbstractContextManager[None]],
+) -> None:
+    arguments, folder = ["train", "--config", str(config), "--device", "cpu"], tmp_path / "run"
+    show = TerminalProgress.__call__
+    with monkeypatch.context() as patch, ExitStack() as until_the_end:
+
+        def show_and_forbid(self: TerminalProgress, event: TrainingEvent) -> None:
+            show(self, event)
+            if isinstance(event, StepDone) and event.step == 3:
+                until_the_end.enter_context(permissions_withheld(folder, 0o555))
+
+        patch.setattr(TerminalProgress, "__call__", show_and_forbid)
+        assert main([*arguments, "--out", str(folder)]) == 2
+    told = capsys.readouterr().err
+    assert "Training stops at step 4. Make the folder writable, then continue from the last checkpoint" in told
+    assert "Permission denied. Nothing there was changed; make the folder writable or choose another folder" in told
+    assert "space" not in told
+    assert main([*arguments, "--out", str(folder), "--resume"]) == 0
+
+
 @pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
 @pytest.mark.slow
@@ -146,7 +175,7 @@ sys.exit(status)
     assert done.returncode == 2, done.stderr
     assert f"Cannot write {tmp_path / 'run' / LAST}: " in done.stderr
     assert "File too large" in done.stderr
-    assert "Training stops at step 4. Free some space" in done.stderr
+    assert "Training stops at step 4. Allow larger files (ulimit -f), then continue" in done.stderr
     assert "from the last checkpoint with --resume" in done.stderr
     assert done.stderr.count("Cannot write") == 1
     assert "Traceback" not in done.stderr

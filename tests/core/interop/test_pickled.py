@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.errors import ImportStoppedError, ModelImportError
+from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
 from augenmerk.core.interop import pickled
 from augenmerk.core.interop.pickled import read_pickled
 from augenmerk.core.interop.weights import read_safetensors
+from tests.limits import files_limited
 
 pytestmark = pytest.mark.subprocess
 
@@ -49,6 +50,21 @@ def test_tensors_of_a_dictionary_come_out(tmp_path: Path) -> None:
 def test_the_format_from_before_2020_is_read(tmp_path: Path) -> None:
     torch.save({"weight": torch.arange(4.0)}, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
     assert torch.equal(read_pickled(tmp_path / "old.pt")["weight"], torch.arange(4.0))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of the file size are those of POSIX systems")
+@pytest.mark.slow
+def test_a_lack_of_room_for_temporary_files_is_not_blamed_on_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.save({"weight": torch.zeros(1_000_000)}, tmp_path / "model.pt")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # also of the other process, which has the same limit
+    with files_limited(1_000_000), pytest.raises(StorageError) as caught:
+        read_pickled(tmp_path / "model.pt")
+    assert "Cannot write temporary files" in str(caught.value)
+    assert "File too large" in str(caught.value)
+    assert "TMPDIR" in str(caught.value)
+    assert "damaged" not in str(caught.value)
 
 
 def malicious(kind: str, path: Path, touched: Path) -> None:

@@ -11,7 +11,7 @@ from augenmerk.core.evaluation import CorpusLoss
 from augenmerk.core.training import checkpoint_manager
 from augenmerk.core.training import validation as validation_module
 from augenmerk.core.training.events import CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
-from augenmerk.core.training.folder import BEST, LAST, kept_checkpoints
+from augenmerk.core.training.folder import BEST, LAST, discard_run, kept_checkpoints
 from tests.core.training.runs import copy_run, record
 
 pytestmark = pytest.mark.training
@@ -187,6 +187,13 @@ def test_discarding_removes_the_run_and_nothing_else(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("mine")
     record(run, folder, should_stop=lambda: "discard" if (folder / LAST).exists() else False)
     assert names(folder, "*") == ["notes.txt"]
+
+
+def test_what_keeps_a_run_from_being_discarded_is_told(tmp_path: Path, permissions_withheld: Any) -> None:
+    (tmp_path / LAST).write_text("mine")
+    with permissions_withheld(tmp_path, 0o555), pytest.raises(StorageError, match="make the folder writable") as caught:
+        discard_run(tmp_path)
+    assert f"Cannot delete all files of the run in {tmp_path}: Permission denied" in str(caught.value)
 
 
 def test_pausing_saves_without_judging_and_the_run_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:

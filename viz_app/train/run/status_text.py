@@ -190,7 +190,7 @@ def _viewing_notice(run: Run) -> Notice:
 
 def _waiting_notice(run: Run) -> Notice:
     failure = run.save_failure
-    text = failure.message if failure else ""
+    text, remedy = (failure.message, failure.remedy) if failure else ("", "")
     return Notice(
         "Saving failed: training is paused",
         text,
@@ -198,7 +198,7 @@ def _waiting_notice(run: Run) -> Notice:
         run.can_try_model,
         offers_folder=True,
         actions=(
-            Action("retry", "Try again", "Saves again, for example after freeing disk space. Nothing has been lost."),
+            Action("retry", "Try again", f"Saves again; {remedy} first. Nothing has been lost."),
             Action("end", "Stop", "Ends the run. Files saved earlier are kept."),
         ),
     )
