@@ -16,7 +16,7 @@ class EncodingError(ValueError):
     """Bytes are not text in UTF-8. The message says where: “it is not UTF-8: byte 12 of line 2 is 0xd6”."""
 
 
-def decode_text(data: bytes, *, first_line: int = 1) -> str:
+def decode_text(data: bytes | bytearray, *, first_line: int = 1) -> str:
     """The text in UTF-8 bytes.
 
     Args:
@@ -40,9 +40,9 @@ def decode_text(data: bytes, *, first_line: int = 1) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with an escape such as “backslash x1b” in the place of each character that a terminal would act on.
+    r"""The text with an escape such as \u001b for each character that a terminal would act on.
 
-    Tabs and ends of lines stay: see `one_line`.
+    The escapes are those of JSON, so that JSON keeps its values. Tabs and ends of lines stay: see `one_line`.
     """
     return _FORBIDDEN.sub(_escape, text)
 
@@ -58,5 +58,4 @@ def name_of(path: PurePath) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return {"\t": "\\t", "\n": "\\n"}.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+    return {"\t": "\\t", "\n": "\\n"}.get(found[0]) or f"\\u{ord(found[0]):04x}"

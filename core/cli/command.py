@@ -134,7 +134,7 @@ def _run(command: Callable[[], int]) -> int:
     try:
         return command()
     except AugenmerkError as error:
-        return refuse(printable(display_text(error)))
+        return refuse(display_text(error))
     except (MemoryError, RuntimeError, ImportError) as error:  # a library that cannot be loaded, too
         if isinstance(error, ModuleNotFoundError) and (package := _OPTIONAL.get((error.name or "").partition(".")[0])):
             return refuse(f"{package} is not installed. Install it: pip install {package}")
@@ -149,7 +149,7 @@ def _run(command: Callable[[], int]) -> int:
         if "TORCH_LOGS" not in os.environ or not str(error).lstrip().startswith("Invalid log settings"):
             raise
         return refuse(
-            f"PyTorch cannot read TORCH_LOGS={printable(os.environ['TORCH_LOGS'])}. Unset it, or use names of logs "
+            f"PyTorch cannot read TORCH_LOGS={os.environ['TORCH_LOGS']}. Unset it, or use names of logs "
             "separated by commas; TORCH_LOGS=help lists them."
         )
     except KeyboardInterrupt:
@@ -179,14 +179,19 @@ def _output_errors() -> Iterator[None]:
 
 
 class _GuardedStream:
-    """A text stream that writes within a context manager, which handles errors."""
+    """A text stream that writes within a context manager, which handles errors.
+
+    No text that a file or a user provides can control the terminal: see `printable`. Only a carriage return at the
+    beginning stays, by which progress bars overwrite themselves.
+    """
 
     def __init__(self, stream: TextIO, guard: Callable[[], AbstractContextManager[None]]) -> None:
         self._stream, self._guard = stream, guard
 
     def write(self, text: str) -> int:
+        start = "\r" if text.startswith("\r") else ""
         with self._guard():
-            self._stream.write(text)
+            self._stream.write(start + printable(text.removeprefix(start)))
         return len(text)
 
     def flush(self) -> None:

@@ -14,7 +14,7 @@ from augenmerk.core.analysis.occlusion import left_out_note
 from augenmerk.core.cli.command import refuse
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
-from augenmerk.core.plain_text import EncodingError, decode_text, printable
+from augenmerk.core.plain_text import EncodingError, decode_text
 from augenmerk.core.translation.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def read_one_line(text: str, options: str) -> str:
 
 def print_note(note: str) -> None:
     """Print a note on a result to standard error."""
-    print(f"augenmerk: note: {printable(note)}", file=sys.stderr)
+    print(f"augenmerk: note: {note}", file=sys.stderr)
 
 
 def print_notes(translations: "Iterable[Translation]", where: str = "", *, left_out: "Iterable[Word]" = ()) -> None:

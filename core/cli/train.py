@@ -25,7 +25,6 @@ from augenmerk.core.config.run_config import (
 )
 from augenmerk.core.config.settings import Settings
 from augenmerk.core.errors import ConfigError, TrainingError
-from augenmerk.core.plain_text import printable
 from augenmerk.core.quantities import duration
 
 if TYPE_CHECKING:
@@ -422,10 +421,10 @@ class TerminalProgress:
 
     def _sample(self, event: "SampleTranslated") -> None:
         for example in event.examples[:1]:
-            self.say(printable(f"  {example.source}\n  → {example.hypothesis}"))
+            self.say(f"  {example.source}\n  → {example.hypothesis}")
         for note in event.notes:
             if note not in self._notes:  # those on the sources are always the same
-                self.say(printable(f"note: {note}"))
+                self.say(f"note: {note}")
         self._notes = event.notes
 
     def _finish(self, event: "TrainingFinished") -> None:

@@ -40,7 +40,7 @@ from augenmerk.core.cli.options import (
 from augenmerk.core.cli.values import origin_values, token_values, translation_arrays, write_arrays
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
-from augenmerk.core.plain_text import one_line, printable
+from augenmerk.core.plain_text import one_line
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import check_writable
@@ -147,7 +147,7 @@ def _print_lines(translator: "Translator", request: Experiment, options: argpars
         else:
             print(flush=True)
             if not outcome.is_empty:
-                print(f"augenmerk: line {outcome.number}: {printable(display_text(outcome.error))}", file=sys.stderr)
+                print(f"augenmerk: line {outcome.number}: {display_text(outcome.error)}", file=sys.stderr)
     if refusals.num_empty == refusals.num_lines:
         translator.compile(request)  # raises: there is nothing to translate
     return refusals.exit_status()

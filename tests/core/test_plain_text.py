@@ -20,7 +20,7 @@ def test_a_terminal_gets_no_control_character() -> None:
     everything = "".join(map(chr, range(0x11_0000)))
     left = {character for character in printable(everything) if unicodedata.category(character) in ("Cc", "Cs")}
     assert left == {"\n", "\t"}
-    assert printable("\x1b[31mred\x9b0m\r\x00") == r"\x1b[31mred\x9b0m\x0d\x00"
+    assert printable("\x1b[31mred\x9b0m\r\x00") == r"\u001b[31mred\u009b0m\u000d\u0000"
     assert printable("\u202egpj.exe\ud800") == r"\u202egpj.exe\ud800"
     assert printable("a\ufeffb") == r"a\ufeffb"
 
@@ -32,7 +32,7 @@ def test_any_text_can_stand_in_xml() -> None:
 
 
 def test_one_line_stays_one() -> None:
-    assert one_line("a\nb\tc\x85d\u2028e") == r"a\nb\tc\x85d\u2028e"
+    assert one_line("a\nb\tc\x85d\u2028e") == r"a\nb\tc\u0085d\u2028e"
     assert one_line(None) == "None"
 
 

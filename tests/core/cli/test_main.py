@@ -721,7 +721,7 @@ def test_info_prints_no_control_character_of_a_file(
     told = capsys.readouterr().out
     assert not [character for character in told if unicodedata.category(character) == "Cc" and character != "\n"]
     assert "\nfalse line" not in told
-    assert r"trained on  \x1b]0;owned\x07\x9b2J\nfalse line" in told
+    assert r"trained on  \u001b]0;owned\u0007\u009b2J\nfalse line" in told
     assert re.search(r"encoder layer 1 +\d", told)
     assert "_layers." not in told
 

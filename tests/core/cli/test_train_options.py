@@ -169,7 +169,7 @@ def test_long_names_and_control_characters_keep_the_columns_of_runs(
         (tmp_path / name / "run.toml").write_text(to_toml(copy_run(num_epochs=2)))
     assert main(["runs", str(tmp_path)]) == 0
     header, *lines = capsys.readouterr().out.splitlines()
-    assert {line[: header.index("preset")].rstrip() for line in lines} == {*names[:2], r"\x1b[31mred"}
+    assert {line[: header.index("preset")].rstrip() for line in lines} == {*names[:2], r"\u001b[31mred"}
     assert {line[header.index("state") :] for line in lines} == {"stopped"}
     assert {line[: header.index("epochs") + len("epochs")][-3:] for line in lines} == {"0/2"}
 

@@ -89,7 +89,7 @@ def test_an_svg_of_control_characters_is_xml(page: MapsPage, saving: Saving, tmp
     save(saving, page, what, tmp_path / "picture.svg")
     words, _ = svg_text(tmp_path / "picture.svg")
     if what in ("heatmap", "lines"):
-        assert r"ein\x00\x1b[31m" in words.replace(" ", "")
+        assert r"ein\u0000\u001b[31m" in words.replace(" ", "")
         assert "<&>" in words
 
 
@@ -115,7 +115,7 @@ def test_control_characters_leave_tables_and_pages_readable(page: MapsPage, savi
         saving.save_table(tmp_path / f"numbers.{suffix}")
     with (tmp_path / "numbers.csv").open(newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
-    labels = [r"ein\x00\x1b[31m", r"mann\x07\ufffe", r"<&>\n", r".\x85"]
+    labels = [r"ein\u0000\u001b[31m", r"mann\u0007\ufffe", r"<&>\n", r".\u0085"]
     assert [label for label in header[1:] if label not in ("<sos>", "<eos>")] == labels
     assert [row[0] for row in rows if row[0] not in ("<sos>", "<eos>")] == labels
     assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))["sentence"] == HOSTILE
