@@ -6,7 +6,6 @@ matrices of 8 bits, guesses tokens at a third of the cost; the search checks the
 `Compiler` chooses between this form and the plain model.
 """
 
-import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from torch.nn import functional
 from torch.nn.modules import module as of_all_modules
 
 from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
-from augenmerk.core.model.attention import MultiHeadAttention
+from augenmerk.core.model.attention import MultiHeadAttention, attend
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, scaled
 from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition
 from augenmerk.core.model.transformer import (
@@ -301,33 +300,19 @@ class _Attention:
         first_query: int = 0,
     ) -> tuple[Tensor, Tensor | None]:
         """The residual stream [B, T, D] after this module, and the maps if requested."""
-        queries, maps = changes.tempered(queries), None
-        is_step_of_many = len(queries) > 1 and queries.size(2) == 1  # for which PyTorch's one kernel takes longer
-        if need_maps or changes.rows is not None or is_step_of_many:
-            maps = changes.with_rows(_weights(queries, keys, mask), first_query)
-            mixed = _weighted_sums(maps.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
-        else:
-            mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
-        states = states + self._join(changes.scaled(mixed).transpose(1, 2).flatten(2))
+        mixed, maps = attend(
+            queries, keys, values, mask, changes, need_maps=need_maps, first_query=first_query, mix=_weighted_sums
+        )
+        states = states + self._join(mixed.transpose(1, 2).flatten(2))
         return states if self._is_pre else self._norm(states), maps
 
 
-def _weights(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-    """softmax(Q Kᵀ / √K), [B, H, Q, M]; 0 where the mask is False."""
-    keys, unused = keys.flatten(0, 1).transpose(1, 2), queries.new_empty(1)
-    scale = 1 / math.sqrt(queries.size(-1))
-    scores = torch.baddbmm(unused, queries.flatten(0, 1), keys, beta=0, alpha=scale).view(*queries.shape[:3], -1)
-    if mask is not None:
-        scores.masked_fill_(~mask, float("-inf"))
-    return scores.softmax(dim=-1)
-
-
 def _weighted_sums(weights: Tensor, values: Tensor) -> Tensor:
-    """[N, Q, K]: the values [N, M, K], each times its weight of [N, Q, M], added up."""
-    num_products, num_values, width = values.shape
-    if weights.size(1) > 1 or num_products < _MANY_PRODUCTS or num_values * width >= _SMALL_PRODUCT:
-        return torch.bmm(weights, values)
-    return (weights.transpose(1, 2) * values).sum(dim=1, keepdim=True)
+    """[B, H, Q, K]: the values [B, H, M, K], each times its weight of [B, H, Q, M], added up."""
+    batch, num_heads, num_values, width = values.shape
+    if weights.size(2) > 1 or batch * num_heads < _MANY_PRODUCTS or num_values * width >= _SMALL_PRODUCT:
+        return torch.matmul(weights, values)
+    return (weights.transpose(2, 3) * values).sum(dim=2, keepdim=True)
 
 
 class _FeedForward:

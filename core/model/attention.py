@@ -1,12 +1,73 @@
 """Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2). Shape legend: `core.model`."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges
+
+Keep = Callable[[str, Tensor], Tensor]
+"""Takes the name of a value inside attention and the value. Returns the value to continue with."""
+
+
+def attend(  # noqa: PLR0913 - all but the first five are options by name
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None,
+    changes: AttentionChanges = NO_CHANGES,
+    *,
+    need_maps: bool = False,
+    first_query: int = 0,
+    dropout: float = 0.0,
+    mix: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
+    keep: Keep | None = None,
+) -> tuple[Tensor, Tensor | None]:
+    """softmax(Q Kᵀ / √K) V for every head: the one attention for training, translating and reading values inside it.
+
+    Args:
+        queries: [B, H, Q, K].
+        keys, values: [B, H, M, K].
+        mask: broadcastable to [B, H, Q, M], or None if everything may be seen.
+        changes: interventions for each of the B sentences.
+        need_maps: also return the weights, without dropout; they include rows that are set.
+        first_query: position of the first query in its sequence.
+        dropout: the share of weights to drop.
+        mix: the product of weights [B, H, Q, M] and values, [B, H, Q, K].
+        keep: receives "query", "key", "value" and "score", and replaces them by what it returns.
+
+    Returns:
+        The heads' outputs times their factors, [B, H, Q, K], and the weights, [B, H, Q, M], or None if not requested.
+    """
+    has_steps = need_maps or keep is not None or changes.rows is not None or _is_faster_in_steps(queries, dropout)
+    if keep is not None:
+        queries, keys, values = keep("query", queries), keep("key", keys), keep("value", values)
+    queries = changes.tempered(queries)
+    if not has_steps:  # the same in one kernel, which keeps no weights
+        mixed = functional.scaled_dot_product_attention(queries, keys, values, mask, dropout)
+        return changes.scaled(mixed), None
+    scores = attention_scores(queries, keys, mask)
+    if keep is not None:
+        scores = keep("score", scores)
+    weights = changes.with_rows(functional.softmax(scores, dim=-1), first_query)  # [B, H, Q, M]
+    mixed = mix(functional.dropout(weights, dropout), values)
+    return changes.scaled(mixed), weights if need_maps else None
+
+
+def attention_scores(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+    """Q Kᵀ / √K, [B, H, Q, M]; −∞ where the mask is False."""
+    scale, no_sum = 1 / math.sqrt(queries.size(-1)), queries.new_zeros(1)  # one kernel multiplies and divides
+    products = torch.baddbmm(no_sum, queries.flatten(0, 1), keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)
+    scores = products.view(*queries.shape[:3], -1)
+    return scores if mask is None else scores.masked_fill_(~mask, float("-inf"))
+
+
+def _is_faster_in_steps(queries: Tensor, dropout: float) -> bool:
+    """Whether PyTorch's one kernel takes longer: on a CPU, with dropout or for single queries of several sentences."""
+    return (dropout > 0 or (len(queries) > 1 and queries.size(2) == 1)) and queries.device.type == "cpu"
 
 
 class MultiHeadAttention(nn.Module):
@@ -18,6 +79,7 @@ class MultiHeadAttention(nn.Module):
     Attributes:
         in_proj_weight, in_proj_bias: [3 D, D] and [3 D]; queries, keys, values from top to bottom.
         out_proj: mixes the heads' outputs, D to D.
+        keep: receives values inside `attend`, where hooks cannot reach; set by `core.model.sites` during a pass.
     """
 
     def __init__(self, width: int, num_heads: int, dropout: float) -> None:
@@ -28,6 +90,7 @@ class MultiHeadAttention(nn.Module):
         self.in_proj_weight = nn.Parameter(torch.empty(3 * width, width))
         self.in_proj_bias = nn.Parameter(torch.empty(3 * width))
         self.out_proj = nn.Linear(width, width)
+        self.keep: Keep | None = None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -64,15 +127,9 @@ class MultiHeadAttention(nn.Module):
         else:
             (queries,) = self.project(states, 0, width)  # [B, H, Q, K]
             keys, values = self.project(memory, width, 3 * width)  # [B, H, M, K]
-        queries, maps = changes.tempered(queries), None
         dropout = self.dropout if self.training else 0.0
-        if need_maps or changes.rows is not None:
-            maps = changes.with_rows(self.scores(queries, keys, mask).softmax(dim=-1))  # [B, H, Q, M]
-            mixed = functional.dropout(maps, dropout) @ values  # [B, H, Q, K]
-        else:  # the same in one kernel, which keeps no weights
-            mixed = functional.scaled_dot_product_attention(queries, keys, values, mask, dropout)
-        joined = changes.scaled(mixed).transpose(1, 2).flatten(2)  # [B, Q, D]
-        return self.out_proj(joined), maps if need_maps else None
+        mixed, maps = attend(queries, keys, values, mask, changes, need_maps=need_maps, dropout=dropout, keep=self.keep)
+        return self.out_proj(mixed.transpose(1, 2).flatten(2)), maps
 
     @property
     def mixing(self) -> Tensor:
@@ -84,8 +141,3 @@ class MultiHeadAttention(nn.Module):
         projected = functional.linear(states, self.in_proj_weight[first:last], self.in_proj_bias[first:last])
         heads = projected.unflatten(2, (-1, self.num_heads, self.head_width))  # [B, N, parts, H, K]
         return heads.permute(2, 0, 3, 1, 4).unbind()
-
-    def scores(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-        """Q Kᵀ / √K, [B, H, Q, M]; −∞ where the mask is False."""
-        scores = queries @ keys.transpose(2, 3) / math.sqrt(self.head_width)  # [B, H, Q, M]
-        return scores if mask is None else scores.masked_fill(~mask, float("-inf"))

@@ -1,12 +1,11 @@
 """Named values inside the model, read by hooks during one pass. Shape legend: `core.model`.
 
 A site names a place in the model and a value there, such as "decoder.1.cross_attention.query"; layers count from 0.
-Every tensor lies on the way to the logits, so gradients reach it: to give values inside an attention module, the pass
-computes that module step by step. The user's own hooks take effect.
+Every tensor lies on the way to the logits, so gradients reach it. The user's own hooks take effect.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -32,7 +31,7 @@ SUBLAYERS: Mapping[Side, Mapping[Sublayer, str]] = {
 }
 """The sublayers of a layer in their order, each with its residual connection: names of modules."""
 STEPS = ("query", "key", "value", "score", "head_output")
-"""Values inside an attention module that hooks do not see."""
+"""Values inside an attention module that hooks of its own do not see."""
 ATTENTION_VALUES = ("query", "key", "value", "score", "weight", "joined", "head_output")
 ReadValue = Callable[[tuple[Any, ...], Any], Tensor]
 """Picks a value from the inputs and the output of a module."""
@@ -72,24 +71,28 @@ def trace_sites(pair: PairPass, sites: Iterable[str]) -> dict[str, Tensor]:
     model, wanted, found = pair.model, tuple(sites), dict[str, Tensor]()
     places = _places(model)
     check_sites(model, wanted)
-    steps = [places[site][0] for site in wanted if places[site][1] is None]
-    stepwise: dict[nn.Module, dict[str, str]] = {module: {} for module in steps}
+    sites_inside: dict[nn.Module, dict[str, str]] = {}
     with ExitStack() as hooks:
         for site in wanted:
-            value, (module, pick) = site.rpartition(".")[2], places[site]
-            if module in stepwise and value in (*STEPS, "weight"):
-                stepwise[module][value] = site
-            elif pick is not None:
-                hooks.callback(_keep(module, pick, site, found).remove)
-        for module, names in stepwise.items():
-            for handle in _attend_stepwise(module, names, found):
-                hooks.callback(handle.remove)
+            module, read = places[site]
+            if read is None:
+                sites_inside.setdefault(module, {})[site.rpartition(".")[2]] = site
+            else:
+                hooks.callback(_keep(module, read, site, found).remove)
+        for module, names in sites_inside.items():
+            hooks.enter_context(_reading_inside(module, names, found))
         device = model.output.weight.device
-        source, read = (torch.tensor([ids], device=device) for ids in (pair.source_ids, pair.read_ids))
+        source, read_ids = (torch.tensor([ids], device=device) for ids in (pair.source_ids, pair.read_ids))
         need_maps = any(site.endswith(".weight") for site in wanted)
         encoding = model.encode(source, need_maps=need_maps, interventions=pair.interventions)
-        logits = model.decode(encoding, read, need_maps=need_maps).logits
-    require_finite(model, encoding, read, logits)
+        logits = model.decode(encoding, read_ids, need_maps=need_maps).logits
+    require_finite(model, encoding, read_ids, logits)
+    unread = next((site for site in wanted if site not in found), None)
+    if unread is not None:
+        raise AnalysisError(
+            f"The pass did not reach {unread}, because a module of this model was replaced by one that computes in its "
+            "own way. Choose another site, or put the module back."
+        )
     return {site: found[site] for site in wanted}
 
 
@@ -170,41 +173,31 @@ def _keep(module: nn.Module, read: ReadValue, site: str, found: dict[str, Tensor
     return module.register_forward_hook(keep)
 
 
-def _attend_stepwise(
-    module: nn.Module, sites: Mapping[str, str], found: dict[str, Tensor]
-) -> Iterator[RemovableHandle]:
-    """Hooks that compute `STEPS` and weights, and put those of `sites` into `found`.
+@contextmanager
+def _reading_inside(module: nn.Module, sites: Mapping[str, str], found: dict[str, Tensor]) -> Iterator[None]:
+    """A context in which an attention module puts those `STEPS` that `sites` name into `found`.
 
-    The module's own output projection receives the heads' values computed here, before other hooks see them. Its output
-    is the sum of its outputs for each head.
+    If the heads' outputs are among them, the output of its projection is their sum.
     """
     assert isinstance(module, MultiHeadAttention)
-    joined: list[Tensor] = []
 
     def keep(name: str, value: Tensor) -> Tensor:
         if name in sites:
             found[sites[name]] = value
         return value
 
-    def attend(_module: nn.Module, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-        (states, memory, mask), changes = inputs, options["changes"]
-        width = states.size(-1)
-        (queries,) = module.project(states, 0, width)
-        keys, values = module.project(states if memory is None else memory, width, 3 * width)
-        queries, keys, values = keep("query", queries), keep("key", keys), keep("value", values)
-        scores = keep("score", module.scores(changes.tempered(queries), keys, mask))
-        weights = keep("weight", changes.with_rows(scores.softmax(dim=-1)))
-        joined.append(changes.scaled(weights @ values).transpose(1, 2).flatten(2))
-
-    def replace_input(_module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (joined.pop(), *inputs[1:])
-
     def sum_heads(projection: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor:
         assert isinstance(projection, nn.Linear)
+        if "head_output" not in sites:
+            return output
         by_head = inputs[0].unflatten(2, (module.num_heads, -1)).transpose(1, 2)  # [1, H, Q, K]
         outputs = by_head @ module.mixing  # [1, H, Q, D]
         return keep("head_output", outputs).sum(dim=1) + projection.bias
 
-    yield module.register_forward_pre_hook(attend, with_kwargs=True)
-    yield module.out_proj.register_forward_pre_hook(replace_input, prepend=True)
-    yield module.out_proj.register_forward_hook(sum_heads, prepend=True)
+    module.keep = keep
+    handle = module.out_proj.register_forward_hook(sum_heads, prepend=True)
+    try:
+        yield
+    finally:
+        module.keep = None
+        handle.remove()

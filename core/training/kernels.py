@@ -2,10 +2,9 @@
 
 Within `training_kernels()`, three functions of PyTorch that the model calls are computed in another way, with the same
 parameters and gradients: matrix products by oneDNN, which uses AVX-512 if the processor has it; dropout (Srivastava et
-al. 2014) from one 64-bit random number for four elements; attention by its parts, with that dropout.
+al. 2014) from one 64-bit random number for four elements; softmax of many short rows.
 """
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -38,7 +37,7 @@ def training_kernels(device: torch.device) -> AbstractContextManager[object]:
 
 
 class FasterKernels(TorchFunctionMode):
-    """A context in which the calling thread computes `linear`, `dropout` and attention by the kernels of this module.
+    """A context in which the calling thread computes `linear`, `dropout` and `softmax` by the kernels of this module.
 
     Only for tensors on a CPU; it has no effect on compiled functions.
     """
@@ -90,28 +89,13 @@ class _Linear(torch.autograd.Function):
         return of_rows, product(outer.t(), rows.t()), outer.sum(dim=0) if ctx.has_bias else None
 
 
-def attention(
-    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, dropout_p: float = 0.0
-) -> Tensor:
-    """Scaled dot-product attention of [B, H, Q, K] and [B, H, M, K]. PyTorch has no fused kernel with dropout here."""
-    if dropout_p == 0:
-        return functional.scaled_dot_product_attention(queries, keys, values, mask)
-    scale, unused = 1 / math.sqrt(queries.size(-1)), queries.new_empty(1)
-    products = torch.baddbmm(unused, queries.flatten(0, 1), keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)
-    scores = products.view(*queries.shape[:3], -1)  # [B, H, Q, M]
-    if mask is not None:
-        scores.masked_fill_(~mask, float("-inf"))
-    weights = dropout(_softmax(scores), dropout_p)
-    return torch.bmm(weights.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
-
-
-def _softmax(scores: Tensor) -> Tensor:
-    """The softmax of the rows of [..., M]. Short rows are padded, which saves most of the time."""
+def softmax(scores: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None) -> Tensor:
+    """The softmax of [..., M], with the parameters of PyTorch's. Many short rows are padded: this saves most time."""
     missing = _WIDE_ROW - scores.size(-1)
-    if missing <= 0 or scores.numel() < _MANY_SCORES:
-        return scores.softmax(dim=-1)
+    if dim != -1 or missing <= 0 or scores.numel() < _MANY_SCORES:
+        return functional.softmax(scores, dim, dtype=dtype)
     filled = functional.pad(scores, (0, missing), value=float("-inf"))
-    return filled.softmax(dim=-1)[..., :-missing]
+    return functional.softmax(filled, dim, dtype=dtype)[..., :-missing]
 
 
 def dropout(states: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -145,5 +129,5 @@ class _CpuDropout(torch.autograd.Function):
 _REPLACEMENTS: dict[Any, Callable[..., Tensor]] = {
     functional.linear: linear,
     functional.dropout: dropout,
-    functional.scaled_dot_product_attention: attention,
+    functional.softmax: softmax,
 }

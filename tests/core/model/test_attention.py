@@ -1,11 +1,16 @@
+import ast
 import math
+from collections import Counter
+from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
+from augenmerk.core.model import attention
 from augenmerk.core.model.attention import MultiHeadAttention
 
+REPOSITORY = Path(__file__).resolve().parents[3]
 WIDTH, HEADS = 32, 4
 
 
@@ -86,6 +91,61 @@ def test_the_fused_kernel_is_used_unless_maps_are_asked_for(monkeypatch: pytest.
     assert len(calls) == 1
 
 
+def test_only_one_function_computes_attention() -> None:
+    """Other calls of softmax are kernels that serve it, and probabilities of tokens."""
+    names = ("softmax", "scaled_dot_product_attention", "MultiheadAttention")
+    files = (path for folder in ("core", "viz_app") for path in (REPOSITORY / folder).rglob("*.py"))
+    sources = {path.relative_to(REPOSITORY).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    calls = Counter(
+        (path, name)
+        for path, source in sources.items()
+        if any(name in source for name in names)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and (name := getattr(node.func, "attr", getattr(node.func, "id", None))) in names
+    )
+    assert calls == {
+        ("core/model/attention.py", "softmax"): 1,
+        ("core/model/attention.py", "scaled_dot_product_attention"): 1,
+        ("core/training/kernels.py", "softmax"): 2,
+        ("core/training/loss.py", "softmax"): 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("num_sentences", "num_queries", "dropout", "is_one_kernel"),
+    [(1, 5, 0.0, True), (3, 5, 0.0, True), (1, 1, 0.0, True), (3, 1, 0.0, False), (1, 5, 0.1, False)],
+)
+def test_a_cpu_computes_in_steps_where_the_one_kernel_is_slower(
+    num_sentences: int, num_queries: int, dropout: float, is_one_kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored: list[object] = []
+    scores_of = attention.attention_scores
+    monkeypatch.setattr(attention, "attention_scores", lambda *inputs: scored.append(1) or scores_of(*inputs))
+    queries, keys = torch.randn(num_sentences, HEADS, num_queries, 8), torch.randn(num_sentences, HEADS, 6, 8)
+    mixed, weights = attention.attend(queries, keys, keys, None, dropout=dropout)
+    assert weights is None, "not requested"
+    assert bool(scored) != is_one_kernel
+    if not dropout:
+        torch.testing.assert_close(mixed, attention.attend(queries, keys, keys, None, need_maps=True)[0])
+
+
+def test_values_inside_are_read_and_replaced() -> None:
+    queries, keys, values = (torch.randn(2, HEADS, length, 8) for length in (5, 6, 6))
+    mask = torch.ones(5, 6, dtype=torch.bool).tril()
+    read: dict[str, torch.Tensor] = {}
+
+    def keep(name: str, value: torch.Tensor) -> torch.Tensor:
+        read[name] = value
+        return value * 2 if name == "query" else value
+
+    mixed, _ = attention.attend(queries, keys, values, mask, keep=keep)
+    assert list(read) == ["query", "key", "value", "score"]
+    assert read["query"] is queries
+    expected = (2 * queries @ keys.transpose(2, 3) / math.sqrt(8)).masked_fill(~mask, -math.inf)
+    torch.testing.assert_close(read["score"], expected)
+    torch.testing.assert_close(mixed, expected.softmax(dim=-1) @ values)
+
+
 def test_maps_carry_no_dropout_though_the_mixed_values_do() -> None:
     ours, _ = make_pair()
     states = torch.randn(2, 7, WIDTH)
@@ -120,9 +180,9 @@ def test_gradients_are_those_of_pytorch() -> None:
 def test_each_part_of_the_joined_projection_is_drawn_from_its_own_xavier_range() -> None:
     width = 256
     torch.manual_seed(0)
-    attention = MultiHeadAttention(width, 8, dropout=0.0)
+    module = MultiHeadAttention(width, 8, dropout=0.0)
     bound = math.sqrt(6 / (2 * width))
-    for part in attention.in_proj_weight.detach().chunk(3):
+    for part in module.in_proj_weight.detach().chunk(3):
         assert 0.999 * bound < float(part.abs().max()) <= bound
         assert float(part.std()) == pytest.approx(bound / math.sqrt(3), rel=0.01)
-    assert float(attention.in_proj_bias.detach().abs().max()) <= 1 / math.sqrt(width)
+    assert float(module.in_proj_bias.detach().abs().max()) <= 1 / math.sqrt(width)

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from augenmerk.core.model import attention
 from augenmerk.core.model.heads import Head, SentenceChanges
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
@@ -142,12 +143,8 @@ def test_without_changes_the_fused_kernel_is_used(monkeypatch: pytest.MonkeyPatc
     before = model(SOURCE, TARGET).logits
     with_rows = with_row(model, *ROWS.values())
     weighed: list[object] = []
-    for modules in attentions_of(model).values():
-        for module in modules:
-            original = module.scores
-            monkeypatch.setattr(
-                module, "scores", lambda *arguments, original=original: weighed.append(1) or original(*arguments)
-            )
+    scores_of = attention.attention_scores
+    monkeypatch.setattr(attention, "attention_scores", lambda *inputs: weighed.append(1) or scores_of(*inputs))
     assert torch.equal(model(SOURCE, TARGET).logits, before)
     assert not weighed
     model(SOURCE, TARGET, interventions=with_rows)

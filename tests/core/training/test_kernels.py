@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn import functional
 
 from augenmerk.core.inference.products import has_faster_kernels
+from augenmerk.core.model.attention import attend
 from augenmerk.core.training import kernels
 from augenmerk.core.training.kernels import FasterKernels, dropout, linear, training_kernels
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, make_model, random_ids
@@ -152,27 +153,50 @@ def test_a_model_has_the_same_hidden_states_and_gradients(kind: str, is_training
 
 
 @pytest.mark.parametrize("length", [5, 20], ids=["short rows", "long rows"])
-def test_attention_by_its_parts_is_that_of_pytorch_where_nothing_falls_out(
+def test_attention_with_dropout_is_that_of_pytorch_where_nothing_falls_out(
     monkeypatch: pytest.MonkeyPatch, length: int
 ) -> None:
-    monkeypatch.setattr(kernels, "dropout", lambda weights, probability: weights)
+    monkeypatch.setitem(kernels._REPLACEMENTS, functional.dropout, lambda weights, **options: weights)
     queries, keys, inputs = values(6, 4, length, 8), values(6, 4, length + 1, 8), values(6, 4, length + 2, 8)[:, :, :-1]
     mask = torch.ones(6, 1, 1, length + 1, dtype=torch.bool)
     mask[2, ..., -3:] = False
-    found = kernels.attention(queries, keys, inputs, mask, 0.1)
+    with FasterKernels():
+        mixed, _ = attend(queries, keys, inputs, mask, dropout=0.1)
     expected = functional.scaled_dot_product_attention(queries, keys, inputs, mask)
-    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(mixed, expected)
     sides = (queries, keys)
-    for one, other in zip(gradients(found, *sides), gradients(expected, *sides), strict=True):
+    for one, other in zip(gradients(mixed, *sides), gradients(expected, *sides), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
 def test_attention_drops_weights_and_keeps_their_mean() -> None:
     torch.manual_seed(0)
     ones = torch.ones(100, 2, 20, 1)
-    dropped = kernels.attention(ones, ones, ones, None, 0.3)
-    assert dropped.unique().numel() > 5
-    assert float(dropped.mean()) == pytest.approx(1, abs=0.01)
+    with FasterKernels():
+        mixed, _ = attend(ones, ones, ones, None, dropout=0.3)
+    assert mixed.unique().numel() > 5
+    assert float(mixed.mean()) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("shape", [(100, 5), (100, 20), (2, 5), (5, 0)], ids=["short", "long", "few", "empty"])
+@pytest.mark.parametrize("dim", [0, -1])
+def test_softmax_is_that_of_pytorch(shape: tuple[int, ...], dim: int) -> None:
+    scores = values(*shape)
+    with FasterKernels():
+        ours = functional.softmax(scores, dim=dim, dtype=torch.float64)
+    torch.testing.assert_close(ours, functional.softmax(scores, dim=dim, dtype=torch.float64))
+
+
+def test_many_short_rows_of_scores_are_padded_within_the_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which PyTorch's softmax takes many numbers at a time for."""
+    widths, pad = [], functional.pad
+    monkeypatch.setattr(functional, "pad", lambda *inputs, **options: widths.append(1) or pad(*inputs, **options))
+    queries = values(40, 4, 5, 8)
+    attend(queries, queries, queries, None, dropout=0.1)
+    assert not widths
+    with FasterKernels():
+        attend(queries, queries, queries, None, dropout=0.1)
+    assert widths == [1]
 
 
 def test_the_modules_of_pytorch_take_these_kernels_within_the_context_alone() -> None:

@@ -199,8 +199,35 @@ def test_hooks_on_the_output_projection_act_between_the_heads_and_the_output(pre
 def test_a_trace_leaves_no_hooks(pre: Translator) -> None:
     before = pre.translate("ein mann steht").log_probabilities
     pre.trace(Experiment("ein mann steht"), pre.sites)
-    assert not any(each._forward_hooks or each._forward_pre_hooks for each in pre.model.modules())
+    assert_no_hooks(pre)
     assert pre.translate("ein mann steht").log_probabilities == before
+
+
+def assert_no_hooks(translator: Translator) -> None:
+    assert not any(each._forward_hooks or each._forward_pre_hooks for each in translator.model.modules())
+    assert all(module.keep is None for _, module in attentions(translator))
+
+
+def test_a_trace_that_fails_leaves_no_hooks(pre: Translator) -> None:
+    translation = pre.translate("ein mann steht")
+    handle = pre.model.output.register_forward_hook(lambda module, inputs, output: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        pre.trace(translation, pre.sites)
+    handle.remove()
+    assert_no_hooks(pre)
+
+
+def test_an_attention_that_computes_in_its_own_way_gives_its_output_and_no_values_inside(pre: Translator) -> None:
+    translation, module = pre.translate("ein mann steht"), pre.model.decoder_layers[1].cross_attention
+    weights = torch.ones(1, module.num_heads, len(translation.read_ids), len(translation.source_ids))
+    module.forward = lambda states, memory, mask, **options: (states * 2, weights)
+    sites = [f"decoder.1.cross_attention.{value}" for value in ("input", "output", "weight")]
+    states, output, read_weights = pre.trace(translation, sites).values()
+    assert torch.equal(output, states * 2)
+    assert read_weights is weights
+    for value in ("query", "joined", "head_output"):
+        with pytest.raises(AnalysisError, match=f"did not reach decoder.1.cross_attention.{value}, because a module"):
+            pre.trace(translation, [f"decoder.1.cross_attention.{value}"])
 
 
 def test_a_given_target_is_read(pre: Translator) -> None:
