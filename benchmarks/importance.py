@@ -14,7 +14,7 @@ from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.importance import HeadImportance, head_importance
 from augenmerk.core.device import choose_device
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE
-from augenmerk.core.model.transformer import all_heads
+from augenmerk.core.model.heads import heads_of
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
@@ -48,7 +48,7 @@ def run() -> list[Ratio]:
         medians = paired_medians(ours, theirs, repeats=3, warmup=0)
     finally:
         torch.set_num_threads(num_threads)
-    heads = f"{len(all_heads(translator.model))} heads and the networks"
+    heads = f"{len(heads_of(translator.model.config))} heads and the networks"
     name = f"importance of {heads}, {len(sources)} sentences / as at bf2bd04"
     return [Ratio(name, *medians, REQUIRED, AIM, "CPU seconds, 1 thread")]
 

@@ -8,8 +8,7 @@ from functools import partial
 
 import torch
 
-from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
-from augenmerk.core.model.transformer import all_heads
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head, heads_of
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import Translation
@@ -66,7 +65,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _head_for(translator: Translator, plain: Translation, kind: AttentionKind, *, keeps_words: bool) -> Head | None:
     """A head, preferably of this kind, without which the translation keeps its length, with the same or other words."""
-    for head in sorted(all_heads(translator.model), key=lambda head: head.kind != kind):
+    for head in sorted(heads_of(translator.model.config), key=lambda head: head.kind != kind):
         ids = translator.run(plain.experiment.with_interventions(HeadScaled(head))).predicted_ids
         if len(ids) == len(plain.predicted_ids) and (ids == plain.predicted_ids) == keeps_words:
             return head

@@ -21,7 +21,7 @@ from augenmerk.core.corpora.batches import Batch, collate, validation_batches
 from augenmerk.core.corpora.prepared import encode_lines
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.transformer import require_finite
+from augenmerk.core.model.non_finite import require_finite
 from augenmerk.core.text.codec import fold_case
 from augenmerk.core.text.languages import code_of, inner_code
 from augenmerk.core.text.legacy import bleu

@@ -32,9 +32,8 @@ from augenmerk.core.config import preset
 from augenmerk.core.corpora.parallel import read_lines, read_pair
 from augenmerk.core.counting import display_text
 from augenmerk.core.evaluation import evaluate
-from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.heads import Head, Network, heads_of
 from augenmerk.core.model.size import Module, size_rows, total
-from augenmerk.core.model.transformer import all_heads
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
 from augenmerk.core.training.schedules import rates_of_run
@@ -399,7 +398,7 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
 def _needs_a_quiet_head(translator: Translator) -> tuple[str, bool]:
     """Without the head that the chapter chooses, which is the one that is needed most."""
     original = _translated(translator, OFFICE)
-    if QUIET not in all_heads(translator.model):
+    if QUIET not in heads_of(translator.model.config):
         return f"no head {display_text(QUIET.short_name)}", False
     points = HeadPointsJob(original).run(translator, lambda progress: None, lambda: False)
     most = min(points, key=lambda point: point.effect)

@@ -16,8 +16,7 @@ from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
 from augenmerk.core.model.interventions import AttentionChanges
 from augenmerk.core.model.layers import AnnotatedLayerNorm, Residual
-from augenmerk.core.model.sites import STEPS, PairPass, sites_of, sublayers_of, trace_sites
-from augenmerk.core.model.transformer import attentions_of
+from augenmerk.core.model.sites import STEPS, PairPass, attentions_of, sites_of, sublayers_of, trace_sites
 from augenmerk.core.translation.result import Translation, read_only
 from augenmerk.core.translation.translator import Translator
 

@@ -13,8 +13,9 @@ from itertools import pairwise
 import torch
 
 from augenmerk.core.analysis.comparing import common_subsequence
+from augenmerk.core.model.intervention_tensors import compile_interventions
+from augenmerk.core.model.outputs import Encoding
 from augenmerk.core.model.sites import PairPass, trace_sites
-from augenmerk.core.model.transformer import Encoding, compile_interventions
 from augenmerk.core.translation.experiment import CausalMaskLifted, Greedy
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator

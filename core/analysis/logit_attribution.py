@@ -22,7 +22,7 @@ from augenmerk.core.analysis.parts import ChangeEffect, Component, EncoderParts,
 from augenmerk.core.analysis.residual import memory_directions, parts_by_key, residual_streams
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
-from augenmerk.core.model.transformer import is_finite
+from augenmerk.core.model.non_finite import is_finite
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.text.vocabulary import END
 from augenmerk.core.translation.compilation import forced_word

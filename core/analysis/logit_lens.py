@@ -16,8 +16,8 @@ from torch import Tensor
 
 from augenmerk.core.counting import Counted
 from augenmerk.core.errors import NonFiniteError
+from augenmerk.core.model.non_finite import is_finite
 from augenmerk.core.model.sites import SUBLAYERS, PairPass, Sublayer, trace_sites
-from augenmerk.core.model.transformer import is_finite
 from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
 from augenmerk.core.translation.translator import Translator
 

@@ -17,7 +17,7 @@ from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.transformer import is_finite
+from augenmerk.core.model.non_finite import is_finite
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 

@@ -15,14 +15,9 @@ from augenmerk.core import __version__
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import DecodingConfig, ModelConfig, RunConfig
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError
-from augenmerk.core.model.transformer import (
-    MAX_TABLE_NUMBERS,
-    NoRandomNumbers,
-    Transformer,
-    is_finite,
-    num_table_numbers,
-    parameter_shapes,
-)
+from augenmerk.core.model.non_finite import is_finite
+from augenmerk.core.model.shapes import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.storage import open_file, reason_of
 from augenmerk.core.strict_json import shown
 from augenmerk.core.tensor_file import TensorFile, UnsuitableFileError, open_tensor_file, write_tensor_file

@@ -20,14 +20,11 @@ from torch.nn.modules import module as of_all_modules
 
 from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
 from augenmerk.core.model.attention import MultiHeadAttention, attend
+from augenmerk.core.model.decoder_state import DecoderState
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, scaled
 from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition
-from augenmerk.core.model.transformer import (
-    DecoderState,
-    Encoding,
-    ModelOutput,
-    Transformer,
-)
+from augenmerk.core.model.outputs import Encoding, ModelOutput
+from augenmerk.core.model.transformer import Transformer
 
 PLAIN_VARIABLE = "AUGENMERK_PLAIN"
 """With "1" in this environment variable, every translation calls the modules of the plain model."""

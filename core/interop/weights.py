@@ -14,7 +14,7 @@ from augenmerk.core.foreign_files import kind_of_other_file
 from augenmerk.core.interop.names import plain_names
 from augenmerk.core.interop.pickled import is_pytorch_file, read_pickled
 from augenmerk.core.memory import available_memory
-from augenmerk.core.model.transformer import is_finite
+from augenmerk.core.model.non_finite import is_finite
 from augenmerk.core.tensor_file import open_foreign_tensors
 
 MATRICES = ("source_embedding.tokens.weight", "target_embedding.tokens.weight", "output.weight")

@@ -145,13 +145,17 @@ class SentenceChanges:
         return not (self.factors or self.rows or self.temperatures or self.lifts_mask)
 
 
+def attention_shapes(config: ModelConfig) -> dict[AttentionKind, tuple[int, int]]:
+    """The numbers of layers and of heads in each, by kind."""
+    decoder = config.num_decoder_layers, config.decoder_heads
+    return {"encoder": (config.num_encoder_layers, config.num_heads), "decoder": decoder, "cross": decoder}
+
+
 def heads_of(config: ModelConfig) -> tuple[Head, ...]:
     """Every head of a model: encoder, decoder, cross; from the first layer up."""
-    encoder, decoder = (config.num_encoder_layers, config.num_heads), (config.num_decoder_layers, config.decoder_heads)
-    shapes = dict(zip(ATTENTION_KINDS, (encoder, decoder, decoder), strict=True))
     return tuple(
         Head(kind, layer, head)
-        for kind, (num_layers, num_heads) in shapes.items()
+        for kind, (num_layers, num_heads) in attention_shapes(config).items()
         for layer in range(num_layers)
         for head in range(num_heads)
     )

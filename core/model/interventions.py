@@ -80,7 +80,7 @@ NO_CHANGES = AttentionChanges()
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """The interventions in each of B sentences. `compile_interventions` makes them.
+    """The interventions in each of B sentences. `core.model.intervention_tensors` makes them.
 
     Attributes:
         changes: of attention, by kind and layer, counted from 0; other modules are unchanged.

@@ -15,10 +15,11 @@ from torch.utils.hooks import RemovableHandle
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import SIDES, Side
+from augenmerk.core.model.heads import SIDES, AttentionKind, Side
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.layers import Residual
-from augenmerk.core.model.transformer import Transformer, require_finite
+from augenmerk.core.model.non_finite import require_finite
+from augenmerk.core.model.transformer import Transformer
 
 Sublayer = Literal["self_attention", "cross_attention", "feed_forward"]
 SUBLAYERS: Mapping[Side, Mapping[Sublayer, str]] = {
@@ -116,6 +117,15 @@ def sublayers_of(model: Transformer) -> Iterator[tuple[str, nn.Module, Residual]
     for side, index, layer in _layers_of(model):
         for name, residual in SUBLAYERS[side].items():
             yield f"{side}.{index}.{name}", getattr(layer, name), getattr(layer, residual)
+
+
+def attentions_of(model: Transformer) -> dict[AttentionKind, list[MultiHeadAttention]]:
+    """The attention modules of each kind, layer by layer."""
+    return {
+        "encoder": [layer.self_attention for layer in model.encoder_layers],  # type: ignore[misc]
+        "decoder": [layer.self_attention for layer in model.decoder_layers],  # type: ignore[misc]
+        "cross": [layer.cross_attention for layer in model.decoder_layers],  # type: ignore[misc]
+    }
 
 
 def _layers_of(model: Transformer) -> Iterator[tuple[Side, int, nn.Module]]:

@@ -10,7 +10,7 @@ from augenmerk.core.config import ModelConfig, RunConfig
 from augenmerk.core.corpora.prepared import PreparedCorpus
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.memory import MemoryLimit, gigabytes, memory_limit
-from augenmerk.core.model.transformer import num_table_numbers, parameter_shapes
+from augenmerk.core.model.shapes import num_table_numbers, parameter_shapes
 from augenmerk.core.text.subwords import VocabularySizeError
 from augenmerk.core.training.events import MisfitError, Proposal
 

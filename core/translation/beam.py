@@ -21,7 +21,8 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.inference.compiled import Model, State, plain_form
-from augenmerk.core.model.transformer import Encoding, non_finite
+from augenmerk.core.model.non_finite import non_finite
+from augenmerk.core.model.outputs import Encoding
 from augenmerk.core.translation.decoding import DecodingRules, ForcedIds, forbidding, only
 from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY
 from augenmerk.core.translation.result import TranslationStoppedError

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from augenmerk.core.config import RunConfig
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import ExperimentError
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import Interventions
-from augenmerk.core.model.transformer import Transformer, compile_interventions
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import CONTINUATION, CodecPair, TextCodec
 from augenmerk.core.text.phrases import PHRASES, phrase
 from augenmerk.core.text.subwords import WORD_MARK

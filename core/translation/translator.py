@@ -16,8 +16,8 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import CompiledTransformer, Compiler, Model
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.sites import PairPass, check_sites, sites_of, trace_sites
-from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.compilation import (

@@ -63,9 +63,9 @@ class HeadPointsJob(TranslationJob):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[HeadPoint, ...]:
         """See `Job.run`."""
-        from augenmerk.core.model.transformer import all_heads
+        from augenmerk.core.model.heads import heads_of
 
-        heads, whole = all_heads(translator.model), self.translation
+        heads, whole = heads_of(translator.model.config), self.translation
         off = [whole.experiment.with_interventions(HeadScaled(head)) for head in heads]
         scores = translator.score_many(whole, off, should_stop=should_stop)
         clear = {kind: clarity(whole.maps.of_kind(kind)) for kind in MAP_KINDS}

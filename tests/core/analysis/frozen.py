@@ -11,8 +11,10 @@ from torch import Tensor, nn
 from augenmerk.core.analysis.parts import Component, Origin
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import AttentionKind, Head, Network, Side
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.layers import AnnotatedLayerNorm, FeedForward
-from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
+from augenmerk.core.model.sites import attentions_of
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.experiment import Experiment
 
 

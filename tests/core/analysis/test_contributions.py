@@ -11,10 +11,11 @@ import torch
 from augenmerk.core.analysis.alti import BlockParts, contributions_of, shares_of_pair, trace_blocks
 from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_warnings
-from augenmerk.core.model.heads import AttentionKind, Head, SentenceChanges
+from augenmerk.core.model.heads import AttentionKind, Head, SentenceChanges, heads_of
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.sites import PairPass
-from augenmerk.core.model.transformer import Transformer, all_heads, compile_interventions
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget
 from augenmerk.core.translation.result import TranslationStoppedError
@@ -231,7 +232,7 @@ def test_shares_are_no_less_than_zero_and_sum_to_one(request: pytest.FixtureRequ
 
 
 def test_without_cross_attention_nothing_comes_from_the_source(word_translator: Translator) -> None:
-    off = heads_switched_off(head for head in all_heads(word_translator.model) if head.kind == "cross")
+    off = heads_switched_off(head for head in heads_of(word_translator.model.config) if head.kind == "cross")
     translation = word_translator.run(Experiment(SENTENCE, interventions=off))
     found = contributions_of(word_translator, translation)
     assert not found.source.any()
@@ -242,8 +243,8 @@ def test_without_cross_attention_nothing_comes_from_the_source(word_translator: 
 def test_a_row_that_is_set_is_taken_as_it_is_used(word_translator: Translator) -> None:
     plain = word_translator.translate(SENTENCE)
     last = (0.0,) * (len(plain.source_tokens) - 1) + (1.0,)
-    cross = [head for head in all_heads(word_translator.model) if head.kind == "cross"]
-    encoder_off = heads_switched_off(head for head in all_heads(word_translator.model) if head.kind == "encoder")
+    cross = [head for head in heads_of(word_translator.model.config) if head.kind == "cross"]
+    encoder_off = heads_switched_off(head for head in heads_of(word_translator.model.config) if head.kind == "encoder")
     rows = [AttentionRow(head, 0, last) for head in cross]
     translation = word_translator.run(Experiment(SENTENCE, GivenTarget("A man stands."), (*encoder_off, *rows)))
     found = contributions_of(word_translator, translation)

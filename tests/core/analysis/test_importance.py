@@ -10,8 +10,8 @@ import torch
 from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head, networks_of
-from augenmerk.core.model.transformer import all_heads, attentions_of
+from augenmerk.core.model.heads import Head, heads_of, networks_of
+from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.translation.experiment import General, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
@@ -48,7 +48,7 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
     found = head_importance(translator, SOURCES, TARGETS)
     assert found.before == pytest.approx(loss_pair_by_pair(translator), abs=1e-5)
     assert (found.num_sentences, found.num_skipped) == (3, 1)
-    for head in all_heads(translator.model):
+    for head in heads_of(translator.model.config):
         without = copy.copy(translator)
         without.model = copy.deepcopy(translator.model)
         module = attentions_of(without.model)[head.kind][head.layer]
@@ -79,7 +79,7 @@ def test_worth_is_measured_under_the_scalings_that_are_given(translator: Transla
     found = head_importance(translator, SOURCES, TARGETS, changes=changes)
     assert found.before == pytest.approx(loss_pair_by_pair(translator, *changes), abs=1e-5)
     assert found.before != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
-    for head in all_heads(translator.model):
+    for head in heads_of(translator.model.config):
         others = (each for each in changes if each.head != head or isinstance(each, SoftmaxTemperature))
         expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - found.before
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head

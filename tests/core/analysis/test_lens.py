@@ -7,9 +7,9 @@ from torch.utils.hooks import RemovableHandle
 
 from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens, logits_by_depth
 from augenmerk.core.model.heads import Head, SentenceChanges
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import NO_INTERVENTIONS
 from augenmerk.core.model.sites import SUBLAYERS, PairPass
-from augenmerk.core.model.transformer import compile_interventions
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator

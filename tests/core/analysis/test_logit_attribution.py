@@ -17,7 +17,7 @@ from augenmerk.core.analysis.logit_attribution import (
 from augenmerk.core.analysis.parts import LEAST_INCREASE, MAX_INCREASED, Component, Origin, WordParts
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.model.transformer import attentions_of
+from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     CausalMaskLifted,

@@ -25,8 +25,9 @@ from augenmerk.core.cli import analyze
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import Head
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.sites import PairPass
-from augenmerk.core.model.transformer import Transformer, compile_interventions
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.experiment import AttentionRow, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, MapKind
 from augenmerk.core.translation.translator import Translator

@@ -12,7 +12,7 @@ from augenmerk.core.analysis.occlusion import (
 )
 from augenmerk.core.errors import AnalysisError, ExperimentError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.transformer import compile_interventions
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.text.vocabulary import UNKNOWN
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (

@@ -10,8 +10,8 @@ import torch
 from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.pairs import WordPair, attribute_pairs, pairs_importance, read_pairs
 from augenmerk.core.errors import AnalysisError, CorpusError
-from augenmerk.core.model.heads import Head, networks_of
-from augenmerk.core.model.transformer import all_heads, attentions_of
+from augenmerk.core.model.heads import Head, heads_of, networks_of
+from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
 from tests.core.translation.random_models import MODELS, make_translator
@@ -116,7 +116,7 @@ def test_effects_are_the_mean_without_the_weights_minus_the_mean_with_them(
     assert found.before == pytest.approx(whole, abs=1e-5)
     assert found.num_sentences == len(PAIRS)
     changes = []
-    for part in (*all_heads(translator.model), *networks_of(translator.model.config)):
+    for part in (*heads_of(translator.model.config), *networks_of(translator.model.config)):
         without = copy.copy(translator)
         without.model = copy.deepcopy(translator.model)
         if isinstance(part, Head):

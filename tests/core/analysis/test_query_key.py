@@ -10,8 +10,9 @@ from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.analysis.trace import Trace, query_key_detail
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, SentenceChanges
-from augenmerk.core.model.sites import PairPass
-from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
+from augenmerk.core.model.intervention_tensors import compile_interventions
+from augenmerk.core.model.sites import PairPass, attentions_of
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]

@@ -13,7 +13,7 @@ from augenmerk.core.analysis.query_key import CHUNK, query_key_parts
 from augenmerk.core.analysis.trace import query_key_detail
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, Side
-from augenmerk.core.model.transformer import attentions_of
+from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.translation.experiment import AttentionRow, CausalMaskLifted, Experiment, GivenTarget
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator

@@ -6,8 +6,8 @@ from torch import Tensor, nn
 
 from augenmerk.core.analysis.residual import ResidualStream, residual_streams
 from augenmerk.core.model.heads import Head, Network, SentenceChanges
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.sites import PairPass
-from augenmerk.core.model.transformer import compile_interventions
 from tests.core.model.small_models import KINDS, make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]

@@ -12,7 +12,8 @@ from torch import Tensor
 from augenmerk.core.inference import compiled as compiled_module
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CompiledTransformer, Compiler
 from augenmerk.core.model.heads import Head, SentenceChanges
-from augenmerk.core.model.transformer import Transformer, compile_interventions
+from augenmerk.core.model.intervention_tensors import compile_interventions
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator

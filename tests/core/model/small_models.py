@@ -6,8 +6,9 @@ import torch
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.model.heads import Head, Network, SentenceChanges
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import Interventions
-from augenmerk.core.model.transformer import Transformer, compile_interventions
+from augenmerk.core.model.transformer import Transformer
 
 PADDING, START, END = 1, 2, 3
 NUM_SOURCE, NUM_TARGET = 29, 23

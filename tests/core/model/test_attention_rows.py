@@ -6,8 +6,10 @@ from torch import nn
 
 from augenmerk.core.model import attention
 from augenmerk.core.model.heads import Head, SentenceChanges
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
-from augenmerk.core.model.transformer import Transformer, attentions_of, compile_interventions
+from augenmerk.core.model.sites import attentions_of
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
 
 SOURCE, TARGET = random_ids(1, 7, NUM_SOURCE), random_ids(1, 5, NUM_TARGET)

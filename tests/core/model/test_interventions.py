@@ -9,9 +9,11 @@ import pytest
 import torch
 
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head, Network, SentenceChanges, networks_of
+from augenmerk.core.model.heads import Head, Network, SentenceChanges, heads_of, networks_of
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import NO_CHANGES, NO_INTERVENTIONS
-from augenmerk.core.model.transformer import Transformer, all_heads, attentions_of, compile_interventions
+from augenmerk.core.model.sites import attentions_of
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, ROUNDING, SMALL, make_model, random_ids, scaled
 
 SEVERAL = [Head("encoder", 0, 1), Head("decoder", 2, 0), Head("cross", 1, 3), Head("cross", 1, 2)]
@@ -233,7 +235,7 @@ def test_only_modules_with_changes_are_listed() -> None:
 
 
 def test_all_heads_and_networks_are_listed_once() -> None:
-    heads, networks = all_heads(make_model()), networks_of(make_model().config)
+    heads, networks = heads_of(make_model().config), networks_of(make_model().config)
     assert len(heads) == len(set(heads)) == 4 * (2 + 3 + 3)
     assert len(networks) == len(set(networks)) == 2 + 3
 

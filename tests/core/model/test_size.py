@@ -11,6 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from augenmerk.core.config import PRESETS, ModelConfig, preset
 from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.size import (
     MODULES,
     MULTI30K_VOCABULARY_SIZES,
@@ -19,7 +20,7 @@ from augenmerk.core.model.size import (
     size_rows,
     total,
 )
-from augenmerk.core.model.transformer import NoRandomNumbers, Transformer
+from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, SMALL, make_model
 
 OPUS_MT = ModelConfig(

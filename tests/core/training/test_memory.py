@@ -13,19 +13,10 @@ from augenmerk.core.config import preset
 from augenmerk.core.corpora.prepared import prepare_copy_task
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.memory import MemoryLimit, is_out_of_memory, memory_limit
-from augenmerk.core.model.transformer import Transformer, parameter_shapes
 from augenmerk.core.training import checks, loop
 from augenmerk.core.training.checks import check_address_space, check_memory_for_training
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-
-
-@pytest.mark.parametrize("name", ["notebook", "multi30k", "annotated-2018", "copy-task-small"])
-def test_shapes_are_those_of_the_model_that_is_built(name: str) -> None:
-    config = preset(name).model.replace(width=32, num_heads=2, num_encoder_layers=3, feed_forward_width=8)
-    model = Transformer(config, 11, 11, padding_id=1)
-    built = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
-    assert parameter_shapes(config, 11, 11) == built
 
 
 def test_the_presets_fit() -> None:

@@ -8,7 +8,8 @@ import torch
 
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.inference.compiled import CompiledTransformer
-from augenmerk.core.model.transformer import Encoding, Transformer
+from augenmerk.core.model.outputs import Encoding
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.beam import _largest, beam_search, length_penalty_of
 from augenmerk.core.translation.decoding import DecodingRules
 from augenmerk.core.translation.experiment import check_beam

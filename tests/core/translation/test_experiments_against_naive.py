@@ -13,8 +13,8 @@ import torch
 
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState
+from augenmerk.core.model.decoder_state import DecoderState
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.transformer import DecoderState
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
     INTERVENTION_TYPES,

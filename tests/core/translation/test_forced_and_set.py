@@ -10,7 +10,7 @@ import torch
 
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.transformer import compile_interventions
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
     AttentionRow,

@@ -9,8 +9,8 @@ import torch
 
 from augenmerk.core.config import preset
 from augenmerk.core.errors import AnalysisError, TextError
-from augenmerk.core.model.heads import Head
-from augenmerk.core.model.transformer import all_heads, attentions_of
+from augenmerk.core.model.heads import Head, heads_of
+from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
@@ -133,7 +133,7 @@ def test_the_old_translation_is_scored_with_heads_off(translator: Translator) ->
 
 
 def test_all_heads_off_still_translates(translator: Translator) -> None:
-    off = heads_switched_off(all_heads(translator.model))
+    off = heads_switched_off(heads_of(translator.model.config))
     translation = translator.run(Experiment(SENTENCE, interventions=off))
     assert np.isfinite(translation.log_probabilities).all()
 

@@ -13,7 +13,7 @@ from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, ConfigError, DeviceError, TextError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.model.transformer import compile_interventions
+from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from augenmerk.core.config import PRESETS, ModelConfig
+from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.size import MODULES, size_rows
-from augenmerk.core.model.transformer import NoRandomNumbers, Transformer
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.viz_app.learn.checks import part_sizes
 from augenmerk.viz_app.learn.figures.sizes import GROUPS
 from augenmerk.viz_app.learn.figures.stack import NORM, Box, Side, about, boxes_of

@@ -6,8 +6,8 @@ import torch
 
 from augenmerk.core.analysis.capture import trace_pair
 from augenmerk.core.model.heads import Head, SentenceChanges
-from augenmerk.core.model.sites import PairPass
-from augenmerk.core.model.transformer import attentions_of, compile_interventions
+from augenmerk.core.model.intervention_tensors import compile_interventions
+from augenmerk.core.model.sites import PairPass, attentions_of
 from augenmerk.viz_app.learn.figures.one_weight import weight_steps
 from tests.core.model.small_models import make_model
 

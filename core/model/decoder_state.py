@@ -1,0 +1,54 @@
+"""Decoding step by step by the modules of the model itself. Shape legend: `core.model`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from augenmerk.core.model.outputs import Encoding, ModelOutput
+
+
+@dataclass
+class DecoderState:
+    """Step-by-step decoding of a batch. All tokens are read again at each step, by all modules of the model.
+
+    Attributes:
+        decode: `Transformer.decode` of the model, which is in evaluation mode.
+        encoding: of the sources.
+        prefix: ids [B, T]; the first `step` of them have been read.
+    """
+
+    decode: Callable[..., ModelOutput]
+    encoding: Encoding
+    prefix: Tensor
+    step: int = 0
+
+    has_guesses = False
+    """Whether `guess` is cheaper than `read`."""
+
+    def read(self, tokens: Tensor) -> Tensor:
+        """Reads one more token of each row, ids [B]; returns the logits [B, V] of the next."""
+        prefix = torch.cat([self.prefix[:, : self.step], tokens[:, None]], dim=1)
+        return self.read_all(prefix).logits[:, -1].clone()  # a hook may keep the logits, and searches write to these
+
+    def guess(self, tokens: Tensor) -> Tensor:
+        """Like `read`, but may be approximate. `read_all` corrects the state."""
+        return self.read(tokens)
+
+    def read_all(self, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
+        """Teacher forcing of the ids [B, T]; `read` then continues from any `step` up to T."""
+        self.prefix, self.step = target, target.size(1)
+        return self.decode(self.encoding, target, need_maps=need_maps)
+
+    def select(self, rows: Tensor) -> None:
+        """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
+        self.encoding, self.prefix = self.encoding.select(rows), self.prefix[rows]
+
+    def reorder(self, rows: Tensor) -> None:
+        """Like `select`, where each row takes the place of one with the same source."""
+        self.prefix = self.prefix[rows]
+
+    def restarted(self) -> "DecoderState":
+        """A state of the same rows at the start. Selecting rows in it does not affect this one; reading may."""
+        return replace(self, step=0)
