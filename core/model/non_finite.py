@@ -1,6 +1,7 @@
 """Whether numbers are finite, and the search for the layer where they overflow."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -75,9 +76,9 @@ def _tensors(output: Any) -> Iterator[Tensor]:
 
 def _place(name: str) -> tuple[str, dict[str, object]]:
     """A module's name, for people, and its values: see `NonFiniteError`."""
-    stack, _, rest = name.partition("_layers.")
-    if not rest:
+    match = re.match(r"(encoder|decoder)_layers\.(\d+)(?:\.(\w+))?", name)
+    if match is None:
         return f"the {name.partition('.')[0].replace('_', ' ')}", {}
-    index, _, part = rest.partition(".")
-    suffix = f", {_PARTS[part.partition('.')[0]]}" if part else ""
+    stack, index, part = match.groups()
+    suffix = f", {_PARTS.get(part, part.replace('_', ' '))}" if part else ""
     return f"{stack} layer {{layer}}{suffix}", {"layer": Index(index)}
