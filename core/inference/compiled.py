@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.modules import module as of_all_modules
 
+from augenmerk.core.inference.known_modules import are_as_written, is_known
 from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
 from augenmerk.core.model.attention import MultiHeadAttention, attend
 from augenmerk.core.model.decoder_state import DecoderState
@@ -318,20 +319,26 @@ class _FeedForward:
     def __init__(self, network: FeedForward, residual: Residual, multiply: MakeProduct) -> None:
         self._expand = multiply(network.expand.weight, network.expand.bias)
         self._contract = multiply(network.contract.weight, network.contract.bias)
-        self._activate = network.activate
+        self._network = network
         self._norm, self._is_pre = _plain_norm(residual.norm), residual.is_pre
 
     def add_to(self, states: Tensor, factor: Tensor | None) -> Tensor:
         """The residual stream [B, T, D] after this network, whose output is multiplied by `factor` [B, 1, 1]."""
         inner = self._expand(self._norm(states) if self._is_pre else states)
-        states = states + scaled(self._contract(self._activate(inner)), factor)
+        states = states + scaled(self._contract(self._network.activate(inner)), factor)
         return states if self._is_pre else self._norm(states)
 
 
 def _embedding(embedding: TokenAndPosition) -> Callable[[Tensor, int], Tensor]:
-    """Computes vectors [B, N, D] of ids [B, N] from a position on."""
-    tokens, positions, scale = embedding.tokens.weight.detach(), embedding.positions.detach(), embedding.scale
-    return lambda ids, first: functional.embedding(ids, tokens) * scale + positions[first : first + ids.size(1)]
+    """Computes vectors [B, N, D] of ids [B, N] from a position on. Calling the modules takes twice as long."""
+    table, positions = embedding.tokens, embedding.positions.detach()
+    weight = table.weight.detach()
+
+    def embed(ids: Tensor, first: int) -> Tensor:
+        vectors = functional.embedding(ids, weight, max_norm=table.max_norm, norm_type=table.norm_type)
+        return vectors * embedding.scale + positions[first : first + ids.size(1)]
+
+    return embed
 
 
 def _memory_product(attention: MultiHeadAttention, multiply: MakeProduct) -> Callable[[Tensor], Tensor]:
@@ -350,7 +357,8 @@ def _plain_norm(norm: nn.Module) -> Norm:
     """The function of the norm, without calling the module if it is PyTorch's own."""
     if not isinstance(norm, nn.LayerNorm):
         return norm
-    shape, weight, bias, epsilon = list(norm.normalized_shape), norm.weight.detach(), norm.bias.detach(), norm.eps
+    shape, epsilon = list(norm.normalized_shape), norm.eps
+    weight, bias = (None if values is None else values.detach() for values in (norm.weight, norm.bias))
     return lambda states: torch.layer_norm(states, shape, weight, bias, epsilon)
 
 
@@ -363,12 +371,13 @@ class Compiler:
     """Compiles a model on first use, and again once its weights have changed.
 
     Args:
-        model: the model to compile; `is_hooked` reports modules that are replaced later.
+        model: the model to compile.
     """
 
     def __init__(self, model: Transformer) -> None:
         self._modules = list(model.modules())
-        self._children = _children_of(self._modules)
+        self._structure = _structure_of(self._modules)
+        self._is_known = all(map(is_known, self._modules))
         self._stamp: _Stamp | None = None
         self._compiled: CompiledTransformer | None = None
         self._model = model
@@ -380,8 +389,8 @@ class Compiler:
     def current(self) -> Model:
         """The fastest form of the model in its present state. Takes 0.2 ms; for one call of a user.
 
-        The plain model where `AUGENMERK_PLAIN=1`, on a GPU, in training mode, under autocast, while it is hooked, and
-        for weights that are not of 32 bits or cannot be watched.
+        The plain model where `AUGENMERK_PLAIN=1`, on a GPU, in training mode, under autocast, while it has hooks or
+        modules that this form was not written for, and for weights that are not of 32 bits or cannot be watched.
         """
         stamp = None if self._must_be_plain() else _stamp(self._model)
         if stamp is None:
@@ -398,8 +407,8 @@ class Compiler:
         None if the weights were made in inference mode, where PyTorch counts no changes.
         """
         watch(self._model.parameters())
-        versions = _versions(self._model.parameters())
-        return None if versions is None else (versions, self._hooks() if self.is_hooked() else ())
+        versions = _versions(_numbers_of(self._model))
+        return None if versions is None else (versions, self._hooks() if self.must_call_modules() else ())
 
     @property
     def compiled_state(self) -> object:
@@ -413,36 +422,31 @@ class Compiler:
         return hooks
 
     def _must_be_plain(self) -> bool:
-        return (
-            os.environ.get(PLAIN_VARIABLE) == "1"
-            or self._model.training
-            or torch.is_autocast_enabled("cpu")
-            or self.is_hooked()
-        )
+        return os.environ.get(PLAIN_VARIABLE) == "1" or torch.is_autocast_enabled("cpu") or self.must_call_modules()
 
-    def is_hooked(self) -> bool:
+    def must_call_modules(self) -> bool:
         """Whether calling the model's modules may differ from computing with its weights.
 
-        True while a forward hook, a forward pre-hook or a parametrization is registered on any module, or on all
-        modules; while a module instance has its own `forward`; and while a module is replaced, added or removed.
-        Backward hooks do not count: translating computes no gradients.
+        True if there is a module that `CompiledTransformer` was not written for; while a forward hook or a forward
+        pre-hook is registered on any module, or on all modules; while a module is in training mode; while a module or
+        its class has another `forward`; and while a module is replaced, added, removed or parametrized. Backward hooks do not count: translating computes no gradients.
         """
         return bool(
-            of_all_modules._global_forward_hooks
+            not self._is_known
+            or of_all_modules._global_forward_hooks
             or of_all_modules._global_forward_pre_hooks
-            or _children_of(self._modules) != self._children
+            or not are_as_written()
+            or _structure_of(self._modules) != self._structure
             or any(
-                module._forward_hooks
-                or module._forward_pre_hooks
-                or "forward" in module.__dict__
-                or "parametrizations" in module._modules
+                module._forward_hooks or module._forward_pre_hooks or module.training or "forward" in module.__dict__
                 for module in self._modules
             )
         )
 
 
-def _children_of(modules: Iterable[nn.Module]) -> list[nn.Module | None]:
-    return list(chain.from_iterable(module._modules.values() for module in modules))
+def _structure_of(modules: Iterable[nn.Module]) -> list[type | nn.Module | None]:
+    """The type and the parts of each module."""
+    return list(chain.from_iterable((type(module), *module._modules.values()) for module in modules))
 
 
 _Stamp = tuple[tuple[int, int, int], ...]
@@ -450,13 +454,18 @@ _Stamp = tuple[tuple[int, int, int], ...]
 
 def _stamp(model: Transformer) -> _Stamp | None:
     """`_versions` of weights that can be compiled; None for others."""
-    weights = list(model.parameters())
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in weights):
+    numbers = _numbers_of(model)
+    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in numbers):
         return None
-    return _versions(weights)
+    return _versions(numbers)
 
 
-def _versions(weights: Iterable[nn.Parameter]) -> _Stamp | None:
+def _numbers_of(model: Transformer) -> list[Tensor]:
+    """Weights, and the tables of positions, which may be none."""
+    return [*model.parameters(), model.source_embedding.positions, model.target_embedding.positions]
+
+
+def _versions(weights: Iterable[Tensor]) -> _Stamp | None:
     """Changes whenever weights may have: they lie elsewhere, or were written to. See `watch`.
 
     None if one of them was made in inference mode, where PyTorch counts no changes.

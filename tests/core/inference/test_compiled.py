@@ -2,17 +2,22 @@
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from augenmerk.core.inference import compiled as compiled_module
-from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CompiledTransformer, Compiler
+from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CompiledTransformer, Compiler, Model
+from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import Head, SentenceChanges
 from augenmerk.core.model.intervention_tensors import compile_interventions
+from augenmerk.core.model.layers import FeedForward, TokenAndPosition
+from augenmerk.core.model.outputs import ModelOutput
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
 from augenmerk.core.translation.result import MAP_KINDS
@@ -210,6 +215,129 @@ def test_the_plain_model_serves_where_compiling_is_switched_off_or_impossible(mo
 def test_weights_of_which_pytorch_counts_no_changes_are_not_compiled() -> None:
     model = make_model(PRE)
     assert Compiler(model).current() is model
+
+
+ONE_LAYER = {
+    kind: KINDS[kind].replace(num_encoder_layers=1, num_decoder_layers=1) for kind in ("post", "pre", "annotated")
+}
+"""Between them, every type of module in every place where it can sit."""
+PLACES = [(kind, name) for kind, config in ONE_LAYER.items() for name, _ in make_model(config).named_modules()]
+every_place = pytest.mark.parametrize(("kind", "name"), PLACES)
+
+
+def shifted(output: Any) -> Any:
+    """Other values, also after a norm."""
+    if isinstance(output, Tensor):
+        return output + torch.linspace(-1, 1, output.size(-1))
+    if isinstance(output, ModelOutput):
+        return replace(output, logits=shifted(output.logits))
+    return shifted(output[0]), *output[1:]
+
+
+def make_unknown(module: nn.Module) -> None:
+    """Gives a module another type, which computes something else."""
+    known = type(module)
+
+    class Unknown(known):  # type: ignore[misc, valid-type]
+        def forward(self, *inputs: Any, **options: Any) -> Any:
+            return shifted(known.forward(self, *inputs, **options))
+
+    module.__class__ = Unknown
+
+
+def logits_of(model: Model) -> Tensor:
+    source, target = padded_pair()
+    return model.decode(model.encode(source), target).logits
+
+
+@pytest.mark.heavy
+@every_place
+@pytest.mark.parametrize("is_late", [False, True], ids=["before", "after"])
+@torch.no_grad()
+def test_an_unknown_module_anywhere_is_called(kind: str, name: str, is_late: bool) -> None:
+    """Also one that takes its place after the model was used in compiled form."""
+    model = make_model(ONE_LAYER[kind])
+    before, compiler = logits_of(model), Compiler(model)
+    if is_late:
+        assert isinstance(compiler.current(), CompiledTransformer)
+    make_unknown(model.get_submodule(name))
+    found = logits_of((compiler if is_late else Compiler(model)).current())
+    torch.testing.assert_close(found, logits_of(model), rtol=0, atol=ROUNDING)
+    if not isinstance(model.get_submodule(name), nn.ModuleList):  # which computes nothing
+        assert (found - before).abs().max() > 100 * ROUNDING
+
+
+@pytest.mark.heavy
+@every_place
+def test_a_module_with_a_part_that_the_compiled_form_does_not_read_is_left_to_the_plain_one(
+    kind: str, name: str
+) -> None:
+    """As if a later version had added it: a norm on the embeddings, for one."""
+    for part in (nn.LayerNorm(32), nn.Parameter(torch.ones(32)), nn.Buffer(torch.ones(32))):
+        model = make_model(ONE_LAYER[kind])
+        assert isinstance(Compiler(model).current(), CompiledTransformer)
+        model.get_submodule(name).added = part
+        assert Compiler(model).current() is model
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, name in PLACES if name.endswith(("dropout", "norm"))]
+)
+@torch.no_grad()
+def test_a_module_that_is_known_in_other_places_only_is_called(kind: str, name: str) -> None:
+    model = make_model(ONE_LAYER[kind])
+    width = 48 if name.endswith("feed_forward.dropout") else 32
+    other = nn.LayerNorm(width) if name.endswith("dropout") else nn.Linear(width, width)
+    model.set_submodule(name, other)
+    torch.testing.assert_close(logits_of(Compiler(model).current()), logits_of(model), rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("norm", [nn.LayerNorm(32, bias=False), nn.LayerNorm(32, elementwise_affine=False)], ids=str)
+@torch.no_grad()
+def test_norms_may_lack_parameters(norm: nn.Module) -> None:
+    model = make_model(PRE)
+    model.encoder_norm = model.decoder_layers[0].self_residual.norm = norm
+    compiled = Compiler(model.eval()).current()
+    assert isinstance(compiled, CompiledTransformer)
+    torch.testing.assert_close(logits_of(compiled), logits_of(model), rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("kind", [MultiHeadAttention, FeedForward, TokenAndPosition, nn.Dropout])
+@torch.no_grad()
+def test_a_forward_replaced_in_a_class_is_called(kind: type[nn.Module], monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_model(PRE)
+    compiler, forward, before = Compiler(model), kind.forward, logits_of(model)
+    assert isinstance(compiler.current(), CompiledTransformer)
+    monkeypatch.setattr(kind, "forward", lambda *inputs, **options: shifted(forward(*inputs, **options)))
+    found = logits_of(compiler.current())
+    torch.testing.assert_close(found, logits_of(model), rtol=0, atol=ROUNDING)
+    assert (found - before).abs().max() > 100 * ROUNDING
+
+
+@torch.no_grad()
+def test_settings_of_embeddings_and_networks_take_effect_at_the_next_call() -> None:
+    model = make_model(PRE)
+    compiler, before = Compiler(model), logits_of(model)
+    compiler.current()
+    model.source_embedding.scale = 3.0
+    model.target_embedding.tokens.max_norm = 0.5
+    model.target_embedding.positions = model.target_embedding.positions * 2
+    model.encoder_layers[0].feed_forward.activate = torch.tanh
+    compiled = compiler.current()
+    assert isinstance(compiled, CompiledTransformer)
+    torch.testing.assert_close(logits_of(compiled), logits_of(model), rtol=0, atol=ROUNDING)
+    assert (logits_of(compiled) - before).abs().max() > 100 * ROUNDING
+
+
+def test_a_module_in_training_mode_is_called() -> None:
+    """Such as dropout alone, to estimate uncertainty (Gal & Ghahramani 2016)."""
+    model = make_model(ONE_LAYER["pre"])
+    compiler = Compiler(model)
+    for module in model.modules():
+        module.training = True
+        assert compiler.current() is model
+        module.training = False
+        assert isinstance(compiler.current(), CompiledTransformer)
 
 
 @pytest.mark.heavy

@@ -4,6 +4,7 @@ import gc
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 from weakref import ref
@@ -17,6 +18,7 @@ from torch.nn.utils import parametrize
 from torch.utils.hooks import RemovableHandle
 
 from augenmerk.core.model.heads import Network
+from augenmerk.core.model.layers import FeedForward, TokenAndPosition
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, Output
 from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.core.translation.running import Hypothesis
@@ -298,6 +300,43 @@ def with_own_forward(translator: Translator) -> Callable[[], None]:
     return lambda: delattr(network, "forward")
 
 
+class HalvedNetwork(FeedForward):
+    """A type of the user."""
+
+    def forward(self, states: Tensor) -> Tensor:
+        return super().forward(states) / 2
+
+
+def of_another_type(translator: Translator) -> Callable[[], None]:
+    network = translator.model.encoder_layers[0].feed_forward
+    network.__class__ = HalvedNetwork
+    return lambda: setattr(network, "__class__", FeedForward)
+
+
+def with_forward_of_its_class(_translator: Translator) -> Callable[[], None]:
+    forward = FeedForward.forward
+    FeedForward.forward = lambda network, states: forward(network, states) / 2
+    return lambda: setattr(FeedForward, "forward", forward)
+
+
+class NormedEmbedding(TokenAndPosition):
+    """Embeddings with a norm, as other projects have them."""
+
+    def forward(self, ids: Tensor, first_position: int = 0) -> Tensor:
+        return self.norm(super().forward(ids, first_position))
+
+
+def in_another_model(translator: Translator) -> Callable[[], None]:
+    """A model that had its own modules before the translator got it."""
+    own = translator.model
+    translator.model = deepcopy(own)
+    for embedding in (translator.model.source_embedding, translator.model.target_embedding):
+        embedding.__class__ = NormedEmbedding
+        embedding.norm = nn.LayerNorm(own.config.width)
+    translator.model.eval()
+    return lambda: setattr(translator, "model", own)
+
+
 WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
     "pre-hook": lambda translator: (
         translator.model.encoder_layers[1].feed_forward.register_forward_pre_hook(halve_the_input).remove
@@ -319,6 +358,9 @@ WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
     "parametrization": parametrized,
     "hook after all were cleared": cleared_then_hooked,
     "forward of an instance": with_own_forward,
+    "module of another type": of_another_type,
+    "forward of a class": with_forward_of_its_class,
+    "modules of another model": in_another_model,
     "replaced module of the encoder": lambda translator: replaced(translator, "encoder_layers"),
     "replaced module of the decoder": lambda translator: replaced(translator, "decoder_layers"),
 }
