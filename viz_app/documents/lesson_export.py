@@ -21,8 +21,6 @@ from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import dropped_notice, open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Pointed
-from augenmerk.viz_app.state.marks import marks_of_large_map
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
 
@@ -207,14 +205,9 @@ def _part(scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[
     state = _state_of(scene, computed, model)
     content = page_content(state, model.title)
     assert content is not None
-    view, pinned = state.maps.view(), state.selection.pinned
-    place = view.place_of(pinned) if view is not None and pinned is not None else None
-    pointed, pointer = marks_of_large_map(state, view).pointed if view is not None else None, state.selection.pointer
-    if pointer is not None and pointer.target == "head":
-        pointed = Pointed(pointer.style)
     several = (_SEVERAL.format(title=map_text.title(state)),) if state.settings.scope != "head" else ()
     notes = (*_notes(scene, state, model, views), *several)
-    content = replace(content, notes=notes, pinned=place, pointed=pointed)
+    content = replace(content, notes=notes, pinned=state.selection.pinned, pointer=state.selection.pointer)
     return ScenePart(scene.title, scene.text, content, scene.question, _answer(scene, computed))
 
 

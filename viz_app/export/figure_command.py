@@ -190,7 +190,7 @@ def drawing_of(found: Measured, heads: Sequence[tuple[int, int]], options: argpa
         view.column_labels,
         _top(view.values, found.measure, options),
         title=title,
-        caption=caption(found, title, options, rows=view.labelled.queries.meaning, hidden=words),
+        caption=caption(found, title, options, rows=view.meanings[0], hidden=words),
         marks=marks_of_experiment(view, found.translation, options.kind, heads, options.label),
     )
 
@@ -249,7 +249,7 @@ def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: s
     if hidden or options.hide:
         facts["hidden"] = f"{', '.join(options.hide)} ({hidden or 'rows'}, scaled up to their former sum)"
     if options.words:
-        facts["words"] = "pieces merged: columns summed, rows averaged"
+        facts["words"] = "pieces merged: keys summed, queries averaged"
     return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(found.translation)).items())
 
 

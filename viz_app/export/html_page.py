@@ -46,8 +46,8 @@ from augenmerk.viz_app.heatmap.drawing import Drawing
 from augenmerk.viz_app.state.languages import NEUTRAL
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
 from augenmerk.viz_app.state.map_text import MARK_MEANINGS, marks_note, meaning_of_colors, network_note, row_meaning
-from augenmerk.viz_app.state.map_view import Band, MapView, Place, Pointed, bands_at, scaling_text
-from augenmerk.viz_app.state.marks import marks_of_experiment
+from augenmerk.viz_app.state.map_view import Band, MapView, Pair, Pointed, Pointer, scaling_text
+from augenmerk.viz_app.state.marks import marks_of_experiment, pointed_at
 from augenmerk.viz_app.state.sentence_text import visible
 
 LARGEST = 65_535
@@ -80,8 +80,8 @@ class PageContent:
         shown: the head that is chosen when the page opens.
         original: the translation with nothing changed and its maps; None if nothing is changed.
         is_difference: whether the page shows `maps` minus those of the original, if there is one.
-        pinned: row and column of the cell that is pinned when the page opens.
-        pointed: the place of the pointer while that cell is pinned, or the whole head among all; None if there is none.
+        pinned: the query and the key that are pinned when the page opens.
+        pointer: at that cell or at its row while it is pinned, or at the head that is shown; None if there is none.
         line: the translation and its origin; None: the translation alone.
         notes: on the experiment and its maps.
         languages: names of source and target.
@@ -95,8 +95,8 @@ class PageContent:
     shown: Head
     original: tuple[Translation, Mapping[MapKind, FloatArray]] | None = None
     is_difference: bool = True
-    pinned: tuple[int, int] | None = None
-    pointed: Pointed | None = None
+    pinned: Pair | None = None
+    pointer: Pointer | None = None
     line: Ringed | None = None
     notes: tuple[str, ...] = ()
     languages: tuple[str, str] = NEUTRAL
@@ -152,27 +152,31 @@ def _without_scripts(content: PageContent) -> str:
     view, is_signed, new = _view(content, shown.kind, mode)
     translation, values = content.translation, view.values[shown.layer, shown.head]
     marks = marks_of_experiment(view, translation, shown.kind, [(shown.layer, shown.head)], mode)
-    pinned = Place(*content.pinned) if content.pinned is not None else None
-    pointed = content.pointed if content.pointed is not None and content.pointed.row is not None else None
     is_share = MEASURES[content.measure].rows_sum_to_one and not is_signed
     title = " · ".join(filter(None, (display_text(shown.title), scaling_text(marks.factor))))
-    marks = replace(marks, changed=frozenset(bands_at(*new)), pinned=pinned, pointed=pointed)
+    marks = replace(
+        marks,
+        changed=frozenset(view.bands_at(*new)),
+        pinned=view.place_of(content.pinned) if content.pinned is not None else None,
+        pointed=pointed_at(view, content.pointer, content.pinned),
+    )
     colors = meaning_of_colors(content.measure, is_signed=is_signed)
     caption = f". {' '.join(filter(None, (content.row_meaning(shown.kind, mode), colors, marks_note(marks))))}"
+    row_axis, column_axis = view.meanings
     drawing = Drawing(
         values,
         view.row_labels,
         view.column_labels,
         1.0 if is_share else _top(values, is_signed=is_signed),
         is_signed,
-        view.labelled.queries.meaning,
-        view.labelled.keys.meaning,
+        row_axis,
+        column_axis,
         display_text(shown.title),
         marks=marks,
     )
     changes = "; ".join(changes_in_words(translation.experiment, translation))
     notes = (f"Changed: {changes}" if changes else "", *content.notes)
-    is_ringed = content.pointed is not None and pointed is None
+    is_ringed = content.pointer is not None and content.pointer.target == "head"
     sheet = SheetScene(
         "",
         translation.source_text,
@@ -187,6 +191,10 @@ def _without_scripts(content: PageContent) -> str:
 def _data(content: PageContent) -> dict[str, Any]:
     described = MEASURES[content.measure]
     blocks: list[str] = []
+    view, _, _ = _view(content, content.shown.kind, content.selection.label_mode)
+    pointed = pointed_at(view, content.pointer, content.pinned)
+    if content.pointer is not None and content.pointer.target == "head":
+        pointed = Pointed(content.pointer.style)
     kinds = [_kind(content, kind, blocks) for kind in MAP_KINDS if kind in content.maps]
     facts = {
         **{name: display_text(fact) for name, fact in content.facts.items()},
@@ -203,8 +211,8 @@ def _data(content: PageContent) -> dict[str, Any]:
         "blocks": blocks,
         "mode": content.selection.label_mode,
         "shown": [content.shown.kind, content.shown.layer, content.shown.head],
-        "pinned": content.pinned,
-        "pointed": astuple(content.pointed) if content.pointed is not None else None,
+        "pinned": view.place_of(content.pinned) if content.pinned is not None else None,
+        "pointed": astuple(pointed) if pointed is not None else None,
         "changes": changes_in_words(content.translation.experiment, content.translation),
         "line": content.line or Ringed(content.translation.text),
         "notes": content.notes,
@@ -232,15 +240,15 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
     modes: dict[str, Any] = {}
     for mode in LABEL_MODES:
         view, is_signed, new = _view(content, kind, mode)
-        labelled = view.labelled
+        rows_are, columns_are = view.meanings
         block, top = _packed(view.values, is_signed=is_signed)
         if block not in blocks:
             blocks.append(block)
         modes[mode] = {
             "rows": view.row_labels,
             "columns": view.column_labels,
-            "rowsAre": labelled.queries.meaning,
-            "columnsAre": labelled.keys.meaning,
+            "rowsAre": rows_are,
+            "columnsAre": columns_are,
             "meaning": content.row_meaning(kind, mode),
             "colors": meaning_of_colors(content.measure, is_signed=is_signed),
             "shape": view.values.shape,
@@ -248,8 +256,8 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
             "least": LEAST_DIFFERENCE if is_signed else 0,
             "signed": is_signed,
             "block": blocks.index(block),
-            "hidden": _hidden(labelled),
-            "changed": _bands(bands_at(*new)),
+            "hidden": _hidden(view.labelled),
+            "changed": _bands(view.bands_at(*new)),
             "marks": _marks(content, kind, mode, view),
         }
     experiment, side = content.translation.experiment, Head(kind, 0, 0).side

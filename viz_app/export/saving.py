@@ -151,14 +151,14 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         **facts_of(state, model),
         "map": map_text.counted_title(state),
         "measure": MEASURES[state.maps.shown_measure(head.kind)].name,
-        "rows": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
+        f"{view.query_band_name}s": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
     }
     if settings.selection.hide and hides_nothing(state.maps):
         facts["hidden"] = "nothing: no token would be left"
     elif settings.selection.hide:
-        facts["hidden"] = f"{percent(view.hidden_share, 1)} of the attention, rows scaled up to their former sum"
+        facts["hidden"] = f"{percent(view.hidden_share, 1)} of the attention, the rest scaled up to its former sum"
     if settings.merges_words and map_text.splits_words(state):
-        facts["words"] = "pieces merged: columns summed, rows averaged"
+        facts["words"] = "pieces merged: keys summed, queries averaged"
     total = query_sum(state)
     if total is not None:
         facts["picked"] = total.sentences[0]
@@ -190,7 +190,7 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
 
 
 def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> None:
-    """Writes the map as CSV or JSON, or all maps of all kinds as NPZ, by the name's ending.
+    """Writes the map as CSV, as drawn, or as JSON, [Q, M], or all maps of all kinds as NPZ, by the name's ending.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -205,9 +205,9 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
         elif kind == "json":
             described = {
                 **snapshot.facts,
-                "row_labels": view.row_labels,
-                "column_labels": view.column_labels,
-                "weights": [[None if math.isnan(value) else value for value in row] for row in view.values.tolist()],
+                "row_labels": view.query_labels,
+                "column_labels": view.key_labels,
+                "weights": [[None if math.isnan(value) else value for value in row] for row in view.weights.tolist()],
             }
             temporary.write_text(json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8")
         else:
@@ -257,9 +257,9 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
     }
     original = state.result.original if maps.shown == "difference" else None
     return {
-        "map": view.values,
-        "row_labels": np.array(view.row_labels),
-        "column_labels": np.array(view.column_labels),
+        "map": view.weights,
+        "row_labels": np.array(view.query_labels),
+        "column_labels": np.array(view.key_labels),
         "caption": np.array(snapshot.drawing.caption),
         "source_tokens": np.array(translation.source_tokens),
         "read_tokens": np.array(translation.read_tokens),
@@ -322,8 +322,9 @@ class Saving:
         snapshot, state = self.snapshot, self.source.state
         if snapshot is None or state is None:
             return
-        facts = {name: value for name, value in snapshot.facts.items() if name not in (*OF_ONE_MAP, "rows")}
-        facts["rows"] = f"token {state.settings.label_mode}, in encoder maps source token"
+        queries = f"{snapshot.view.query_band_name}s"
+        facts = {name: value for name, value in snapshot.facts.items() if name not in (*OF_ONE_MAP, queries)}
+        facts[queries] = f"token {state.settings.label_mode}, in encoder maps source token"
         blocks = [small_maps(state, kind) for kind in MAP_KINDS]
         save_figure(grid_figure(blocks, self._caption(in_one_line(facts))), target)
 

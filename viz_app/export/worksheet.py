@@ -214,13 +214,14 @@ def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> st
 def _table(scene: SheetScene, drawing: Drawing) -> str:
     """The map as a table, shares as whole percentages; zeros are omitted, so that other numbers are easier to see."""
     unit = "Numbers are percentages." if scene.is_share else f"Numbers: {_marked(scene.measure)}."
-    pinned, bands = drawing.marks.pinned, {"set": drawing.marks.set, "forced": drawing.marks.forced}
+    pinned = drawing.marks.pinned
     lines = [
         f"{unit}{' The pinned cell is bold.' if pinned is not None else ''}\n",
-        f"| | {' | '.join(map(_marked, drawing.column_labels))} |",
+        f"| | {' | '.join(_headings(drawing, drawing.column_labels, is_row=False))} |",
         f"|---|{'---|' * len(drawing.column_labels)}",
     ]
-    for place, (label, row) in enumerate(zip(drawing.row_labels, drawing.values.tolist(), strict=True)):
+    headings = _headings(drawing, drawing.row_labels, is_row=True)
+    for place, (heading, row) in enumerate(zip(headings, drawing.values.tolist(), strict=True)):
         rounded = (
             "" if math.isnan(value) else percent(value).rstrip("%") if scene.is_share else f"{value:.2f}"
             for value in row
@@ -228,9 +229,18 @@ def _table(scene: SheetScene, drawing: Drawing) -> str:
         cells = ["" if cell in ("0", "< 1", "0.00", "-0.00") else cell for cell in rounded]
         if pinned is not None and pinned.row == place:
             cells[pinned.column] = f"**{cells[pinned.column] or 0}**"
-        notes = [name for name, found in bands.items() if Band(place, is_row=True) in found]
-        lines.append(f"| {' '.join([f'**{_marked(label)}**', *notes])} | {' | '.join(cells)} |")
+        lines.append(f"| {heading} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _headings(drawing: Drawing, labels: Sequence[str], *, is_row: bool) -> list[str]:
+    """The labels of rows, in bold, or of columns, with notes on those that are set or forced."""
+    notes = {"set": drawing.marks.set, "forced": drawing.marks.forced}
+    headings = []
+    for index, label in enumerate(labels):
+        text = f"**{_marked(label)}**" if is_row else _marked(label)
+        headings.append(" ".join([text, *(name for name, bands in notes.items() if Band(index, is_row) in bands)]))
+    return headings
 
 
 def _marked(text: str) -> str:

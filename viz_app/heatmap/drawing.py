@@ -251,13 +251,11 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
 
 
 def _pointed_box(pointed: Pointed, cell: tuple[float, float], window: Box) -> Box:
-    """The cell, row or map that a pointer points at."""
+    """The cell, row, column or map that a pointer points at."""
     width, height = cell
-    if pointed.row is None:
-        return window
-    if pointed.column is None:
-        return Box(window.left, pointed.row * height, window.width, height)
-    return Box(pointed.column * width, pointed.row * height, width, height)
+    left, box_width = (window.left, window.width) if pointed.column is None else (pointed.column * width, width)
+    top, box_height = (window.top, window.height) if pointed.row is None else (pointed.row * height, height)
+    return Box(left, top, box_width, box_height)
 
 
 def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
@@ -350,18 +348,18 @@ def large_map(state: ExperimentState) -> Drawing | None:
     view, head, maps = state.maps.view(), state.selection.head, state.maps
     if view is None:
         return None
-    total = query_sum(state)
+    row_axis, column_axis = view.meanings
     return Drawing(
         values=view.values,
         row_labels=view.row_labels,
         column_labels=view.column_labels,
-        top=top_value(maps, head, view.values),
+        top=top_value(maps, head, view.weights),
         is_signed=maps.is_signed(head.kind),
-        row_axis=view.labelled.queries.meaning,
-        column_axis=view.labelled.keys.meaning,
+        row_axis=row_axis,
+        column_axis=column_axis,
         title=map_text.title(state),
         marks=marks_of_large_map(state, view),
-        strip=total.strip if total is not None else None,
+        strip=view.strip_of(query_sum(state)),
     )
 
 

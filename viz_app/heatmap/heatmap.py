@@ -83,11 +83,11 @@ class LargeMap(Canvas):
     def pick(self, band: Band, mode: SelectionMode) -> None:
         """A click on a row, or on a column."""
         selection, label_mode = self._state.selection, self._state.settings.label_mode
-        if self._view is not None and band.is_row:
+        if self._view is not None and self._view.is_query(band):
             shift = token_shift_of_queries(selection.head.kind, label_mode)
-            selection.pick_queries(self._view.tokens_of(band), shift, mode)
+            selection.pick_queries(self._view.queries_of(band), shift, mode)
         elif self._view is not None:
-            selection.pick_keys(self._view.tokens_of(band))
+            selection.pick_keys(self._view.keys_of(band))
 
     def show_map(self) -> None:
         """Shows the current map, or nothing while the settings ask for another picture."""
@@ -604,7 +604,7 @@ class HeatmapPainter:
         strip, entry = self.drawing.strip, self.state.selection.hovered_sum
         if strip is not None and entry is not None and entry < strip.values.size:
             place = self.layout.sum_rect(entry)
-            title = f"{strip.title} → {self.view.column_labels[entry]}"
+            title = f"{strip.title} → {self.view.key_labels[entry]}"
             lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}")
         else:
             place = self.layout.cell_rect(self.place) if self.place is not None else None
@@ -847,12 +847,12 @@ class Heatmap(LargeMap):
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
         """The queries whose label or one of whose cells is under a point; empty if there is none."""
         view, band = self._view, self._band_at(point)
-        return view.tokens_of(band) if view is not None and band is not None and band.is_row else ()
+        return view.queries_of(band) if view is not None and band is not None else ()
 
     def _band_at(self, point: QPointF) -> Band | None:
-        """The row or column whose label is under a point, or the row of a cell."""
+        """The row or column whose label is under a point, or that of a cell's query."""
         place = self.layout_now.place_at(point) if self.layout_now is not None else None
-        return Band(place.row, is_row=True) if place is not None else self._label_at(point)
+        return self._view.query_band(place) if place is not None and self._view is not None else self._label_at(point)
 
     def _label_at(self, point: QPointF) -> Band | None:
         layout = self.layout_now

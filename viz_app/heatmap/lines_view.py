@@ -49,13 +49,13 @@ class LinesPainter:
 
     def __post_init__(self) -> None:
         metrics = QFontMetrics(self.theme.font("body"))
-        labels = (*self.labels(is_row=True), *self.labels(is_row=False))
+        labels = (*self.view.query_labels, *self.view.key_labels)
         self.label_width = min(
             max(map(metrics.horizontalAdvance, map(visible, labels))) + 2,
             self.theme.scaled(MAX_LABEL),
         )
         head, maps = self.state.selection.head, self.state.maps
-        self.top = top_value(maps, head, self.view.values)
+        self.top = top_value(maps, head, self.view.weights)
         self.is_signed, self.new_entries = maps.is_signed(head.kind), maps.new_entries(head.kind)
         number = metrics.horizontalAdvance("+0.00" if self.is_signed else "0.00") + GAP
         span = min(self.theme.scaled(MAX_SPAN), self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
@@ -65,7 +65,7 @@ class LinesPainter:
     @classmethod
     def of_natural_size(cls, state: ExperimentState, theme: Theme, view: MapView) -> "LinesPainter":
         """A picture in which each token has the height of a line of text."""
-        count = max(*view.values.shape)
+        count = max(*view.weights.shape)
         return cls(
             state,
             theme,
@@ -73,47 +73,49 @@ class LinesPainter:
             QSize(theme.scaled(NATURAL_WIDTH), int(theme.scaled(HEADER) + theme.scaled(NATURAL_LINE) * count)),
         )
 
-    def labels(self, *, is_row: bool) -> tuple[str, ...]:
-        """Of the queries, at the left, or of the keys, at the right."""
-        return self.view.row_labels if is_row else self.view.column_labels
+    def bands(self, *, are_queries: bool) -> list[Band]:
+        """The queries, which are at the left, or the keys, at the right, from top to bottom."""
+        queries, keys = self.view.weights.shape
+        return self.view.bands_at(range(queries), ()) if are_queries else self.view.bands_at((), range(keys))
 
     def y_of(self, label: Band) -> float:
         """The middle of a token's line."""
-        return self.theme.scaled(HEADER) + (label.index + 0.5) * self._step(is_row=label.is_row)
+        return self.theme.scaled(HEADER) + (label.index + 0.5) * self._step(are_queries=self.view.is_query(label))
 
-    def _step(self, *, is_row: bool) -> float:
+    def _step(self, *, are_queries: bool) -> float:
         """Pixels from one token to the next."""
         room = self.size.height() - self.theme.scaled(HEADER)
-        return min(room / len(self.labels(is_row=is_row)), self.theme.scaled(MAX_LINE))
+        return min(room / self.view.weights.shape[0 if are_queries else 1], self.theme.scaled(MAX_LINE))
 
     def label_at(self, point: QPointF) -> Band | None:
         """The token whose label is under a point."""
-        is_row = point.x() < self.left
-        if not is_row and point.x() <= self.right:
+        is_left = point.x() < self.left
+        if not is_left and point.x() <= self.right:
             return None
-        index = int((point.y() - self.theme.scaled(HEADER)) // self._step(is_row=is_row))
-        return Band(index, is_row) if 0 <= index < len(self.labels(is_row=is_row)) else None
+        bands = self.bands(are_queries=is_left)
+        index = int((point.y() - self.theme.scaled(HEADER)) // self._step(are_queries=is_left))
+        return bands[index] if 0 <= index < len(bands) else None
 
     def strength(self) -> FloatArray:
         """[queries, keys], from 0 to 1: the strength of each line without its sign; 0: not drawn."""
-        share = np.clip(np.abs(np.nan_to_num(self.view.values)) / self.top, 0, 1)
+        share = np.clip(np.abs(np.nan_to_num(self.view.weights)) / self.top, 0, 1)
         strength = np.where(share >= self.state.settings.line_threshold, share, 0).astype(np.float32)
         only = self._only()
         return np.where(only, strength, 0 if self.state.selection.hovered_label is not None else strength * FAINT)
 
     def _only(self) -> np.ndarray:
         """The lines to emphasise: of the token under the mouse, else of pinned and picked ones, else all."""
-        only = np.zeros(self.view.values.shape, dtype=bool)
+        only = np.zeros(self.view.weights.shape, dtype=bool)
         selection = self.state.selection
         label, kind = selection.hovered_label, selection.head.kind
         if label is not None:
-            only[(label.index, slice(None)) if label.is_row else (slice(None), label.index)] = True
+            only[(label.index, slice(None)) if self.view.is_query(label) else (slice(None), label.index)] = True
             return only
         if not selection.has_marks:
             return ~only
-        only[[band.index for band in self.view.bands(queries=lit_queries(self.state, kind))]] = True
+        only[self.view.query_entries(lit_queries(self.state, kind))] = True
         if not only.any():
-            only[:, [band.index for band in self.view.bands(keys=lit_keys(self.state, kind))]] = True
+            only[:, self.view.key_entries(lit_keys(self.state, kind))] = True
         return only
 
     def paint(self, painter: QPainter) -> None:
@@ -124,17 +126,17 @@ class LinesPainter:
         bright_queries, bright_keys = strength.max(axis=1) > FAINT, strength.max(axis=0) > FAINT
         if not self.state.selection.has_marks and self.state.selection.hovered_label is None:
             bright_queries[:] = bright_keys[:] = False
-        for is_row, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
-            for index, text in enumerate(self.labels(is_row=is_row)):
-                color = "accent" if lit[index] else "warm" if index in new else ""
-                self._paint_label(painter, Band(index, is_row), text, color)
+        for are_queries, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
+            for band in self.bands(are_queries=are_queries):
+                color = "accent" if lit[band.index] else "warm" if band.index in new else ""
+                self._paint_label(painter, band, color)
         self._paint_titles(painter)
         self._paint_values(painter)
 
     def _paint_lines(self, painter: QPainter, strength: FloatArray) -> None:
         """The faintest first, all of a shade at once."""
-        lefts = [self.y_of(Band(query, is_row=True)) for query in range(strength.shape[0])]
-        rights = [self.y_of(Band(key, is_row=False)) for key in range(strength.shape[1])]
+        lefts = [self.y_of(band) for band in self.bands(are_queries=True)]
+        rights = [self.y_of(band) for band in self.bands(are_queries=False)]
         shades = np.ceil(strength * NUM_SHADES).astype(int)
         for shade in range(1, NUM_SHADES + 1):
             share = shade / NUM_SHADES
@@ -152,17 +154,18 @@ class LinesPainter:
     def _colors(self) -> list[tuple[QColor, np.ndarray]]:
         """Each colour and the lines that have it."""
         if not self.is_signed:
-            return [(self.theme.color("accent"), np.ones(self.view.values.shape, dtype=bool))]
-        table, is_less = color_table(is_dark=self.theme.is_dark, is_signed=True).rgb.tolist(), self.view.values < 0
+            return [(self.theme.color("accent"), np.ones(self.view.weights.shape, dtype=bool))]
+        table, is_less = color_table(is_dark=self.theme.is_dark, is_signed=True).rgb.tolist(), self.view.weights < 0
         return [(QColor(*table[0]), is_less), (QColor(*table[-1]), ~is_less)]
 
-    def _paint_label(self, painter: QPainter, label: Band, text: str, color: str) -> None:
+    def _paint_label(self, painter: QPainter, label: Band, color: str) -> None:
+        text, is_query = self.view.label_of(label), self.view.is_query(label)
         font = self.theme.font("body")
         metrics = QFontMetrics(font)
         painter.setFont(font)
         painter.setPen(self.theme.token_color(text, color))
-        x = self.left - GAP - self.label_width if label.is_row else self.right + GAP
-        side = Qt.AlignmentFlag.AlignRight if label.is_row else Qt.AlignmentFlag.AlignLeft
+        x = self.left - GAP - self.label_width if is_query else self.right + GAP
+        side = Qt.AlignmentFlag.AlignRight if is_query else Qt.AlignmentFlag.AlignLeft
         box = QRectF(x, self.y_of(label) - 12, self.label_width, 24)
         elided = metrics.elidedText(visible(text), Qt.TextElideMode.ElideRight, self.label_width)
         painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, elided)
@@ -189,17 +192,18 @@ class LinesPainter:
         label = self.state.selection.hovered_label
         if label is None:
             return
-        values = self.view.values[label.index] if label.is_row else self.view.values[:, label.index]
+        is_query = self.view.is_query(label)
+        values = self.view.weights[label.index] if is_query else self.view.weights[:, label.index]
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
         least, half = max(self.state.settings.line_threshold * self.top, 0.005), self.theme.scaled(12)
         reach, middle = GAP + self.label_width + 4, Qt.AlignmentFlag.AlignVCenter
-        for index, value in enumerate(np.nan_to_num(values).tolist()):
+        for band, value in zip(self.bands(are_queries=not is_query), np.nan_to_num(values).tolist(), strict=True):
             if abs(value) < least:
                 continue
-            y = self.y_of(Band(index, not label.is_row))
+            y = self.y_of(band)
             text = number(value, signed=self.is_signed)
-            if label.is_row:
+            if is_query:
                 painter.drawText(QRectF(self.right + reach, y - half, 100, 2 * half), middle, text)
             else:
                 place = QRectF(0, y - half, self.left - reach, 2 * half)
@@ -225,7 +229,7 @@ class LinesView(LargeMap):
         """Another map, or another size."""
         self._painter = None
         if self._view is not None:
-            count = max(self._view.values.shape)
+            count = max(self._view.weights.shape)
             self.setMinimumHeight(int(self.theme.scaled(HEADER) + self.theme.scaled(MIN_LINE) * count))
             self._painter = LinesPainter(self._state, self.theme, self._view, self.size())
         self.update()
@@ -233,9 +237,7 @@ class LinesView(LargeMap):
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
         """The queries of the label under a point; empty if there is none."""
         label = self._painter.label_at(point) if self._painter is not None else None
-        if self._view is None or label is None or not label.is_row:
-            return ()
-        return self._view.tokens_of(label)
+        return self._view.queries_of(label) if self._view is not None and label is not None else ()
 
     def resizeEvent(self, event: QEvent) -> None:
         """Tokens spread over the height."""

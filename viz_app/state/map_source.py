@@ -249,7 +249,7 @@ def selected(selection: Selection, maps: FloatArray, translation: Translation, k
 def hides_nothing(maps: MapSource) -> bool:
     """Whether no token of the large map would be left, so that none is hidden although this was requested."""
     view, kinds = maps.view(), maps.settings.selection.hide
-    return view is not None and any(is_hidden(label, kinds) for label in (*view.row_labels, *view.column_labels))
+    return view is not None and any(is_hidden(label, kinds) for label in (*view.query_labels, *view.key_labels))
 
 
 def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:
@@ -261,7 +261,7 @@ def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:
 
 def top_values(maps: MapSource, kind: MapKind) -> FloatArray:
     """The same for all maps of a kind at once, [L, H]."""
-    values, scale, is_signed = maps.view_all(kind).values, maps.settings.scale, maps.is_signed(kind)
+    values, scale, is_signed = maps.view_all(kind).weights, maps.settings.scale, maps.is_signed(kind)
 
     def make() -> FloatArray:
         if scale == "shared" and not is_signed and MEASURES[maps.shown_measure(kind)].rows_sum_to_one:

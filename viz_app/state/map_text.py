@@ -64,7 +64,9 @@ def network_note(experiment: Experiment, side: Side, layer: int) -> str:
 def meaning_of_query(state: ExperimentState, picture: Picture = "heatmap") -> str:
     """One sentence on the meaning of a query's row, or of its lines, on the large map."""
     lifts_mask = state.translation is not None and state.translation.experiment.lifts_mask
-    each = "Each row" if picture == "heatmap" else "The lines of each token"
+    view = state.maps.view()
+    band_name = view.query_band_name if view is not None else "row"
+    each = f"Each {band_name}" if picture == "heatmap" else "The lines of each token"
     kind, mode = state.selection.head.kind, state.settings.label_mode
     return row_meaning(kind, mode, state.languages, each, lifts_mask=lifts_mask)
 
@@ -136,7 +138,7 @@ SHOWN_NAMES: dict[ShownMaps, str] = {
 }
 HATCHED = "Hatched: tokens that the original lacks."
 NO_DIFFERENCE = "There is no difference to show; these are the changed maps."
-MERGING_TIP = "Words instead of pieces: columns are summed, rows averaged"
+MERGING_TIP = "Words instead of pieces: summed over the pieces of a key, averaged over those of a query"
 
 
 def meaning_of_colors(measure: Measure, *, is_signed: bool) -> str:
@@ -147,8 +149,8 @@ def meaning_of_colors(measure: Measure, *, is_signed: bool) -> str:
 MARK_MEANINGS = {
     "pinned": "frame: pinned cell",
     "changed": "bar before a row or above a column: token that the original lacks",
-    "set": "bar after a row: set by hand",
-    "forced": "dot after a row: forced token",
+    "set": "bar after a row or below a column: set by hand",
+    "forced": "dot after a row or below a column: forced token",
     "off": "line through the map: head switched off",
     "scaled": "× below the map: factor of the head’s output",
 }
@@ -206,16 +208,16 @@ class CellText:
 def cell_text(state: ExperimentState, pair: Pair) -> CellText | None:
     """A cell in words. None if no such cell is shown."""
     view = state.maps.view()
-    place = view.place_of(pair) if view is not None else None
-    if view is None or place is None:
+    cell = view.cell(pair) if view is not None else None
+    if cell is None:
         return None
     is_predicting = state.settings.label_mode == "predicted" and state.selection.head.kind != "encoder"
     verb = "predicting" if is_predicting else "reading"
-    labels, value = (view.row_labels[place.row], view.column_labels[place.column]), float(view.values[place])
+    query, key, value = cell
     if np.isnan(value):
-        return CellText(verb, *labels, "", "not in the original")
+        return CellText(verb, query, key, "", "not in the original")
     is_signed = state.maps.is_signed(state.selection.head.kind)
-    return CellText(verb, *labels, value_name(state), number(value, 3, signed=is_signed))
+    return CellText(verb, query, key, value_name(state), number(value, 3, signed=is_signed))
 
 
 def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
@@ -245,11 +247,12 @@ def marks_in_words(state: ExperimentState) -> str:
 
 def label_tip(view: MapView, band: Band) -> str:
     """The label of a row or column, and the effect of a click on it."""
-    if not band.is_row:
-        return f"{view.column_labels[band.index]}\nClick: mark this column here and in all heads."
+    name = "row" if band.is_row else "column"
+    if not view.is_query(band):
+        return f"{view.label_of(band)}\nClick: mark this {name} here and in all heads."
     return (
-        f"{view.row_labels[band.index]}\nClick: pick this row. With Ctrl: one more row. With Shift: up to here. "
-        "Picked rows are summed."
+        f"{view.label_of(band)}\nClick: pick this {name}. With Ctrl: one more {name}. With Shift: up to here. "
+        f"Picked {name}s are summed."
     )
 
 
@@ -291,7 +294,9 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
         return ()
     is_lines = settings.picture == "lines"
     headings = (
-        ("Tokens on the left:", "Tokens on the right:", "Lines:") if is_lines else ("Rows:", "Columns:", "Cells:")
+        ("Tokens on the left:", "Tokens on the right:", "Lines:")
+        if is_lines
+        else (f"{view.query_band_name.capitalize()}s:", f"{view.key_band_name.capitalize()}s:", "Cells:")
     )
     parts = _of_experiment(state)
     parts.append(Part("For example:", _example(state, view)))
@@ -300,13 +305,13 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     if settings.scope == "head":
         parts.append(Part("This head:", _head(state)))
     if settings.merges_words and splits_words(state):
-        merged = "A word of several pieces is summed over its columns and averaged over its rows."
+        merged = "A word of several pieces has the sum of its pieces as a key, and their mean as a query."
         parts.append(Part("Words:", merged))
     if settings.selection.hide and hides_nothing(state.maps):
         parts.append(Part("Hidden:", hiding_note(state)))
     elif settings.selection.hide:
         share = percent_in_words(view.hidden_share)
-        hidden = f"The hidden tokens received {share} of the attention. Each row is scaled up to its full sum."
+        hidden = f"The hidden tokens received {share} of the attention. The rest is scaled up to its full sum."
         parts.append(Part("Hidden:", hidden))
     parts.append(Part("Beware:", BEWARE))
     return tuple(parts)
@@ -324,7 +329,7 @@ def _of_experiment(state: ExperimentState) -> list[Part]:
 def _example(state: ExperimentState, view: MapView) -> str:
     """A sentence about the largest cell, preferring cells between two words."""
     settings, head = state.settings, state.selection.head
-    weights, query_labels, key_labels = view.values, view.row_labels, view.column_labels
+    weights, query_labels, key_labels = view.weights, view.query_labels, view.key_labels
     words = np.outer([_is_word(label) for label in query_labels], [_is_word(label) for label in key_labels])
     sizes = np.abs(np.nan_to_num(weights))
     sizes = np.where(words, sizes, -1) if words.any() else sizes

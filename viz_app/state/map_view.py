@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.selection import LabelledMap, sum_queries
+from augenmerk.core.analysis.selection import Axis, LabelledMap, sum_queries
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
 from augenmerk.viz_app.state.sentence_text import elided
@@ -26,7 +26,7 @@ class Pair:
 
 
 class Place(NamedTuple):
-    """A cell of the drawing, by the entries of its query and its key."""
+    """A cell of the drawing."""
 
     row: int
     column: int
@@ -41,7 +41,7 @@ class Band:
 
 
 PointerTarget = Literal["cell", "row", "head", "word"]
-"""The pinned cell, its row, the chosen head, or the word of the translation that the row belongs to."""
+"""The pinned cell, the row of its query, the chosen head, or the word of the translation that the query belongs to."""
 PointerStyle = Literal["ring", "arrow", "dim"]
 """A ring, an arrow, or everything else dimmed."""
 
@@ -60,7 +60,7 @@ class Pointed:
 
     Attributes:
         style: of the pointer.
-        row, column: of a cell; the column is None for a row, both are None for the whole map.
+        row, column: of a cell; one of them is None for a whole row or column, both are None for the whole map.
     """
 
     style: PointerStyle
@@ -144,20 +144,49 @@ class MapView:
     """
 
     labelled: LabelledMap
+    query_band_name: ClassVar[str] = "row"
+    """The word for the place of a query in the drawing."""
+    key_band_name: ClassVar[str] = "column"
+    """The word for the place of a key in the drawing."""
+
+    @property
+    def weights(self) -> FloatArray:
+        """[…, Q, M], as computed; a query is renormalised where keys are hidden; NaN: no value."""
+        return self.labelled.weights
 
     @property
     def values(self) -> FloatArray:
-        """[…, rows, columns]; a query is renormalised where keys are hidden; NaN: no value."""
-        return self.labelled.weights
+        """The weights as drawn, […, rows, columns]."""
+        return self.weights
+
+    @property
+    def _axes(self) -> tuple[Axis, Axis]:
+        """The entries of rows and of columns."""
+        return self.labelled.queries, self.labelled.keys
 
     @property
     def row_labels(self) -> tuple[str, ...]:
         """One for each row."""
-        return self.labelled.queries.labels
+        return self._axes[0].labels
 
     @property
     def column_labels(self) -> tuple[str, ...]:
         """One for each column."""
+        return self._axes[1].labels
+
+    @property
+    def meanings(self) -> tuple[str, str]:
+        """The meaning of rows and of columns."""
+        return self._axes[0].meaning, self._axes[1].meaning
+
+    @property
+    def query_labels(self) -> tuple[str, ...]:
+        """One for each query."""
+        return self.labelled.queries.labels
+
+    @property
+    def key_labels(self) -> tuple[str, ...]:
+        """One for each key."""
         return self.labelled.keys.labels
 
     @property
@@ -167,16 +196,45 @@ class MapView:
 
     def pair_at(self, place: Place) -> Pair:
         """The query and the key of a cell; of a word made of several tokens, the first."""
-        return Pair(self.labelled.queries.positions[place.row][0], self.labelled.keys.positions[place.column][0])
+        query, key = self._entries(place)
+        return Pair(self.labelled.queries.positions[query][0], self.labelled.keys.positions[key][0])
 
     def place_of(self, pair: Pair) -> Place | None:
         """The cell of a query and a key; None if one of them is hidden."""
-        row, column = self._rows.get(pair.query), self._columns.get(pair.key)
-        return None if row is None or column is None else Place(row, column)
+        query, key = self._queries.get(pair.query), self._keys.get(pair.key)
+        return None if query is None or key is None else Place(query, key)
 
-    def tokens_of(self, band: Band) -> tuple[int, ...]:
-        """The queries of a row, or the keys of a column."""
-        return (self.labelled.queries if band.is_row else self.labelled.keys).positions[band.index]
+    def _entries(self, place: Place) -> tuple[int, int]:
+        """The query and the key of a cell, by their entries."""
+        return place.row, place.column
+
+    def cell(self, pair: Pair) -> tuple[str, str, float] | None:
+        """The labels of a query and a key, and the value there; None if one of them is hidden."""
+        place = self.place_of(pair)
+        if place is None:
+            return None
+        query, key = self._entries(place)
+        return self.query_labels[query], self.key_labels[key], float(self.weights[query, key])
+
+    def is_query(self, band: Band) -> bool:
+        """Whether a row or column is a query, not a key."""
+        return band.is_row
+
+    def queries_of(self, band: Band) -> tuple[int, ...]:
+        """The queries of a row or column; none if it is a key."""
+        return self.labelled.queries.positions[band.index] if self.is_query(band) else ()
+
+    def keys_of(self, band: Band) -> tuple[int, ...]:
+        """The keys of a row or column; none if it is a query."""
+        return () if self.is_query(band) else self.labelled.keys.positions[band.index]
+
+    def label_of(self, band: Band) -> str:
+        """The label of a row or column."""
+        return (self.row_labels if band.is_row else self.column_labels)[band.index]
+
+    def query_band(self, place: Place) -> Band:
+        """The row or column of a cell's query."""
+        return Band(place.row, is_row=True)
 
     @property
     def table_header(self) -> tuple[str, ...]:
@@ -185,29 +243,40 @@ class MapView:
 
     def sum_of(self, queries: Iterable[int]) -> "QuerySum | None":
         """The sum of these queries of a map [Q, M]; None if all of them, or all keys, are hidden."""
-        rows = sorted({self._rows[query] for query in queries if query in self._rows})
-        if not rows or not self.column_labels:
+        entries = self.query_entries(queries)
+        if not entries or not self.key_labels:
             return None
-        names = tuple(self.row_labels[row] for row in rows)
-        return QuerySum(sum_queries(self.labelled, rows).weights[0], names, self.column_labels)
+        names = tuple(self.query_labels[entry] for entry in entries)
+        return QuerySum(sum_queries(self.labelled, entries).weights[0], names, self.key_labels, self.query_band_name)
+
+    def strip_of(self, total: "QuerySum | None") -> Strip | None:
+        """The sum as it is drawn along the keys; None if there is none."""
+        return total.strip if total is not None else None
 
     def bands(self, queries: Iterable[int] = (), keys: Iterable[int] = ()) -> list[Band]:
-        """The rows of these queries and the columns of these keys, in order; hidden ones are left out."""
-        rows = {self._rows[query] for query in queries if query in self._rows}
-        return bands_at(rows, {self._columns[key] for key in keys if key in self._columns})
+        """The rows and columns of these queries and these keys, in order; hidden ones are left out."""
+        return self.bands_at(self.query_entries(queries), self.key_entries(keys))
+
+    def query_entries(self, queries: Iterable[int]) -> list[int]:
+        """The entries of these queries, in order; hidden ones are left out."""
+        return sorted({self._queries[query] for query in queries if query in self._queries})
+
+    def key_entries(self, keys: Iterable[int]) -> list[int]:
+        """The entries of these keys, in order; hidden ones are left out."""
+        return sorted({self._keys[key] for key in keys if key in self._keys})
+
+    def bands_at(self, queries: Iterable[int], keys: Iterable[int]) -> list[Band]:
+        """The rows and columns of entries of queries and keys, in order."""
+        rows = [Band(entry, is_row=True) for entry in sorted(queries)]
+        return rows + [Band(entry, is_row=False) for entry in sorted(keys)]
 
     @cached_property
-    def _rows(self) -> dict[int, int]:
-        return {query: row for row, queries in enumerate(self.labelled.queries.positions) for query in queries}
+    def _queries(self) -> dict[int, int]:
+        return {query: entry for entry, queries in enumerate(self.labelled.queries.positions) for query in queries}
 
     @cached_property
-    def _columns(self) -> dict[int, int]:
-        return {key: column for column, keys in enumerate(self.labelled.keys.positions) for key in keys}
-
-
-def bands_at(rows: Iterable[int], columns: Iterable[int]) -> list[Band]:
-    """Rows and columns by their indices, in order."""
-    return [*(Band(row, True) for row in sorted(rows)), *(Band(column, False) for column in sorted(columns))]
+    def _keys(self) -> dict[int, int]:
+        return {key: entry for entry, keys in enumerate(self.labelled.keys.positions) for key in keys}
 
 
 Side = Literal["source", "target"]
@@ -258,29 +327,35 @@ class QuerySum:
     Attributes:
         weights: [M], of the keys.
         query_labels, key_labels: of those queries, and of all keys.
+        band_name: the word for the place of a query in the drawing.
     """
 
     weights: FloatArray
     query_labels: tuple[str, ...]
     key_labels: tuple[str, ...]
+    band_name: str = "row"
 
     @property
     def name(self) -> str:
-        """The row, or the number of rows."""
-        rows = self.query_labels
-        return f"Row {rows[0]}" if len(rows) == 1 else f"Sum of {len(rows)} rows"
+        """The query, or the number of queries."""
+        labels = self.query_labels
+        return f"{self.band_name.capitalize()} {labels[0]}" if len(labels) == 1 else f"Sum of {self._count}"
+
+    @property
+    def _count(self) -> str:
+        return f"{len(self.query_labels)} {self.band_name}s"
 
     @property
     def title(self) -> str:
-        """The number of rows, and the first of them by name."""
-        rows = self.query_labels
-        more = f" … ({len(rows) - NUM_NAMED} more)" if len(rows) > NUM_NAMED else ""
-        return self.name if len(rows) == 1 else f"{self.name}: {' + '.join(rows[:NUM_NAMED])}{more}"
+        """The number of queries, and the first of them by name."""
+        labels = self.query_labels
+        more = f" … ({len(labels) - NUM_NAMED} more)" if len(labels) > NUM_NAMED else ""
+        return self.name if len(labels) == 1 else f"{self.name}: {' + '.join(labels[:NUM_NAMED])}{more}"
 
     @property
     def strip(self) -> Strip:
-        """The sum as it is drawn along the columns."""
-        label = self.query_labels[0] if len(self.query_labels) == 1 else f"Σ {len(self.query_labels)} rows"
+        """The sum as it is drawn along the keys."""
+        label = self.query_labels[0] if len(self.query_labels) == 1 else f"Σ {self._count}"
         return Strip(self.weights[None, :], label, self.name)
 
     @property
@@ -299,7 +374,7 @@ class QuerySum:
         ]
         (key, weight), (first, *others) = best[0], self.query_labels
         for length in SHORTENED:
-            name = self.name if others else f"Row {elided(first, length)}"
+            name = self.name if others else f"{self.band_name.capitalize()} {elided(first, length)}"
             listed.append(f"{name} → {elided(key, length)} {weight}")
         return listed
 

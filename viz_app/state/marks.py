@@ -15,11 +15,12 @@ from augenmerk.viz_app.state.map_view import (
     Band,
     MapView,
     Marks,
+    Pair,
     PickedTokens,
     Pointed,
+    Pointer,
     QuerySum,
     Side,
-    bands_at,
     queries_of_tokens,
     token_shift_of_keys,
     token_shift_of_queries,
@@ -62,23 +63,25 @@ def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
     if state.result is not None and state.result.is_changed and maps.translation is not None:
         if maps.shown != "original":
             marks = marks_of_experiment(view, maps.translation, kind, heads, state.settings.label_mode)
-        marks = replace(marks, changed=frozenset(bands_at(*maps.new_entries(kind))))
+        marks = replace(marks, changed=frozenset(view.bands_at(*maps.new_entries(kind))))
     return replace(
         marks,
         factor=_factor_of(state.experiment_of_marks, kind, heads) if maps.shown != "original" else 1.0,
         pinned=view.place_of(pinned) if pinned is not None else None,
         lit=lit_bands(state, kind, view),
-        pointed=_pointed(state, view),
+        pointed=pointed_at(view, state.selection.pointer, pinned),
     )
 
 
-def _pointed(state: ExperimentState, view: MapView) -> Pointed | None:
-    """The cell or row of the large map that the pointer points at; None if it is not on this map."""
-    pointer, pinned = state.selection.pointer, state.selection.pinned
+def pointed_at(view: MapView, pointer: Pointer | None, pinned: Pair | None) -> Pointed | None:
+    """The pinned cell or the row of its query, if a pointer points at one of them; else None."""
     place = view.place_of(pinned) if pinned is not None else None
     if pointer is None or place is None or pointer.target not in ("cell", "row"):
         return None
-    return Pointed(pointer.style, place.row, place.column if pointer.target == "cell" else None)
+    if pointer.target == "cell":
+        return Pointed(pointer.style, *place)
+    band = view.query_band(place)
+    return Pointed(pointer.style, row=band.index) if band.is_row else Pointed(pointer.style, column=band.index)
 
 
 def pointed_word(state: ExperimentState) -> Word | None:
@@ -95,7 +98,7 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
     if translation is None:
         return {}
     view = maps.view_all(kind)
-    of_all = Marks(lit=lit_bands(state, kind, view), changed=frozenset(bands_at(*maps.new_entries(kind))))
+    of_all = Marks(lit=lit_bands(state, kind, view), changed=frozenset(view.bands_at(*maps.new_entries(kind))))
     factors = factors_of(state.experiment_of_marks.scalings)
     pointer, head_shown = state.selection.pointer, state.selection.head
     at_head = pointer if pointer is not None and pointer.target == "head" else None

@@ -92,7 +92,7 @@ class QuickTour(QFrame):
         if self._state.model is None or not self._state.model.is_bundled:
             return *first, (self._switch_off, self._say_switched_off, "Your own sentence"), last
         moving = self._show_row_sentence, self._say_row, "Your own sentence"
-        return *first, (self._switch_off, self._say_switched_off, "Move a row"), moving, last
+        return *first, (self._switch_off, self._say_switched_off, "Move attention"), moving, last
 
     def _stop_listening(self) -> None:
         """Disconnects all signals: Python may keep this object for a while after the widget is deleted."""
@@ -173,13 +173,14 @@ class QuickTour(QFrame):
         pinned, translation = self._state.selection.pinned, self._translation
         is_there = pinned is not None and pinned.query < len(translation.predicted_tokens)
         share = _share_of(self._shown_weights, pinned) if pinned is not None and is_there else None
+        row, column = self._shown_weights.query_band_name, self._shown_weights.key_band_name
         if pinned is None or share is None:
-            return "Each row of the large map is a word of the translation, each column one of the sentence."
+            return f"Each {row} of the large map is a word of the translation, each {column} one of the sentence."
         word, looked_at = _word_at(translation, pinned)
         return (
             f"To predict **{word}**, one part of the model, a **head**, gave {percent_in_words(share)} of its "
-            f"attention to **{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, "
-            "each column a word of the sentence."
+            f"attention to **{looked_at}**: the outlined cell of the large map. Each {row} is a word of the "
+            f"translation, each {column} a word of the sentence."
         )
 
     def _choose_positional(self) -> None:
@@ -255,15 +256,15 @@ class QuickTour(QFrame):
         if self._is_row_moved and not self._state.experiment.attention_rows:
             return UNDONE
         if result is None or not rows:
-            return "A row of the map is set by hand, and the sentence is translated again…"
+            return "The weights of a word are set by hand, and the sentence is translated again…"
         looked_at = result.original.source_tokens[
             int(result.original.maps.cross[rows[0].head.layer, rows[0].head.head, rows[0].row].argmax())
         ]
         same = result.changed.text == result.original.text
         effect = "The words stay the same." if same else f"“{result.original.text}” becomes “{result.changed.text}”"
         return (
-            f"This head looked at **{looked_at}** to predict **{ROW_WORD}**. Its row is now set by hand to "
-            f"**{ROW_KEY}**. {effect} The tab *Steps* sets any row."
+            f"This head looked at **{looked_at}** to predict **{ROW_WORD}**. Its weights are now set by hand to "
+            f"**{ROW_KEY}**. {effect} The tab *Steps* sets any weights."
         )
 
     def _offer_typing(self) -> None:

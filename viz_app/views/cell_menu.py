@@ -48,9 +48,10 @@ class CellMenu(QMenu):
         if pair is not None:
             is_pinned = state.selection.pinned == pair
             self.addAction("Unpin" if is_pinned else "Pin").triggered.connect(lambda: state.selection.pin(pair))
-        rows = self._rows_to_set(queries)
+        rows, view = self._rows_to_set(queries), state.maps.view()
+        band_name = view.query_band_name if view is not None else "row"
         for query in rows:
-            name = "Set this row…" if len(rows) == 1 else f"Set the row of “{self._token(query)}”…"
+            name = f"Set this {band_name}…" if len(rows) == 1 else f"Set the {band_name} of “{self._token(query)}”…"
             self.addAction(name).triggered.connect(partial(self._edit, query))
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head
@@ -162,15 +163,15 @@ class RowEditor(Popup):
             float(each) for each in translation.maps.of_kind(head.kind)[head.layer, head.head, query, : len(self._keys)]
         ]
         row = query_name(translation, head, query)
-        title = label("heading", f"{display_text(head.short_name)}: the row of “{row}”", wraps=True)
-        self.bars = BarList("Weights of this row", TIP)
+        title = label("heading", f"{display_text(head.short_name)}: weights of “{row}”", wraps=True)
+        self.bars = BarList("Weights of this query", TIP)
         self.bars.label_clicked.connect(self.give_all)
         self.bars.bar_clicked.connect(self.give)
         self.problem = label("warm", wraps=True)
-        self.set_button = QPushButton("Set row")
+        self.set_button = QPushButton("Set weights")
         self.set_button.setProperty("role", "primary")
         self.set_button.clicked.connect(self.set_row)
-        self.reset_button = QPushButton("Restore the model's row")
+        self.reset_button = QPushButton("Restore the model's weights")
         self.reset_button.clicked.connect(self.reset_row)
         self.reset_button.setEnabled(self._row_set is not None)
         area = VerticalScrollArea(self.bars, takes_keys=True)

@@ -163,7 +163,7 @@ class HeadPanel(QFrame):
         for name in ("measure", "picture", "scope", "combination"):
             self._menus[name].chosen.connect(partial(setattr, settings, name))
         self.export_button = MenuButton("Export ▾", "Save or copy the map, all heads, the page, the numbers")
-        self.explain_button = flat_button("", f"{QUESTION} Rows, columns and cells of this map in a few sentences")
+        self.explain_button = flat_button("", f"{QUESTION} This map in a few sentences")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName(QUESTION)
         self.explain_button.toggled.connect(self._show_explanation)
@@ -402,23 +402,23 @@ def forms_of_title(title: str, kind: MapKind) -> tuple[str, ...]:
 
 MAX_THRESHOLD_PERCENT = 60
 MODES = ("predicted", "read")
-"""The ways to name rows."""
+"""The ways to name queries."""
 TOKEN_ACTIONS = {
-    "predicted": "Rows: token predicted",
-    "read": "Rows: token read",
+    "predicted": "Name the token predicted",
+    "read": "Name the token read",
     "hides_wrapping": "Hide start and end",
     "hides_punctuation": "Hide punctuation",
     "merges_words": "Merge subwords",
 }
-"""The entries of the menu, by their settings or ways to name rows."""
+"""The entries of the menu, by their settings or ways to name queries."""
 TOKEN_TIPS = {
-    "read": "A row is named after the word that goes in: where does the model look to choose the word after it?",
-    "predicted": "A row is named after the word that comes out: where did the model look while it chose this word?",
-    "hides_wrapping": "Hide the start and end tokens; the remaining weights of a row are scaled up to the same sum",
-    "hides_punctuation": "Hide punctuation; the remaining weights of a row are scaled up to the same sum",
+    "read": "Names the word that goes in: where does the model look to choose the word after it?",
+    "predicted": "Names the word that comes out: where did the model look while it chose this word?",
+    "hides_wrapping": "Hide the start and end tokens; the remaining weights are scaled up to the same sum",
+    "hides_punctuation": "Hide punctuation; the remaining weights are scaled up to the same sum",
     "merges_words": map_text.MERGING_TIP,
 }
-ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
+ENCODER_TIP = "The encoder predicts nothing: its queries are the tokens it reads."
 
 
 class TokenControls(QWidget):
@@ -438,11 +438,11 @@ class TokenControls(QWidget):
         self.hide_punctuation = QCheckBox("punctuation")
         self.merge_words = QCheckBox("merge subwords")
         naming, hiding = QWidget(), QWidget()
-        row_of(label("muted", "rows:"), self.predicted_button, self.read_button, spacing=10, within=naming)
+        row_of(label("muted", "name:"), self.predicted_button, self.read_button, spacing=10, within=naming)
         boxes = self.hide_wrapping, self.hide_punctuation, self.merge_words
         row_of(label("muted", "hide:"), *boxes, spacing=10, within=hiding)
         wrapping_row((naming, hiding), spacing=12, within=self)
-        self.menu_button = MenuButton("Tokens ▾", "How rows are named, and which tokens are hidden")
+        self.menu_button = MenuButton("Tokens ▾", "Which token a query is named by, and which tokens are hidden")
         menu, modes = QMenu(self.menu_button), QActionGroup(self.menu_button)
         menu.setToolTipsVisible(True)
         self.menu_button.setMenu(menu)
@@ -534,9 +534,9 @@ LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several
 Click words at the left to sum their lines
 Click words at the left
 Click words"""
-CELLS_HINT = """Click a cell to pin it, row labels to sum their rows (Ctrl, Shift: several)
-Click a cell to pin it, row labels to sum rows
-Click a cell or a row label
+CELLS_HINT = """Click a cell to pin it, words on an axis to sum them (Ctrl, Shift: several)
+Click a cell to pin it, words on an axis to sum them
+Click a cell or a word
 Click a cell"""
 """A hint from the whole sentence to a few words."""
 

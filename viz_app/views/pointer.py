@@ -11,9 +11,9 @@ from augenmerk.viz_app.widgets.commands import Command
 
 _TARGETS: Mapping[PointerTarget, str] = {
     "cell": "the pinned cell",
-    "row": "the row of the pinned cell",
+    "row": "the query of the pinned cell",
     "head": "the chosen head",
-    "word": "the word of the pinned row",
+    "word": "the word of the pinned cell",
 }
 _STYLES: Mapping[PointerStyle, str] = {"ring": "ring around", "arrow": "arrow at", "dim": "dim all but"}
 

@@ -625,7 +625,8 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
     )
     results = LessonResultsJob(lesson.scenes, model).run(bundled_translator, lambda _: None, lambda: False)
     for scene, part in zip(lesson.scenes, scene_parts(lesson, results, model), strict=True):
-        assert part.content.pinned == scene.saved.view.get("pinned")
+        pinned = scene.saved.view.get("pinned")
+        assert part.content.pinned == (Pair(*pinned) if pinned is not None else None)
         assert [part.content.shown.kind, part.content.shown.layer, part.content.shown.head] == list(
             scene.saved.view["head"]  # type: ignore[arg-type]
         )
@@ -633,7 +634,8 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
         if part.content.pinned is not None:
             kind, layer, head = part.content.shown.kind, part.content.shown.layer, part.content.shown.head
             shown = part.content.selection.apply(part.content.maps[kind], part.content.translation, kind)
-            percent = round(100 * float(shown.weights[layer, head][part.content.pinned]))
+            cell = part.content.pinned.query, part.content.pinned.key
+            percent = round(100 * float(shown.weights[layer, head][cell]))
             assert f"{percent}%" in scene.text, "the map shows what the sentence says"
         assert not any("made with the model" in note for note in part.content.notes)
 

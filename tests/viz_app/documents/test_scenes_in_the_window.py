@@ -176,8 +176,8 @@ def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
     assert drawing is not None
     for name, pointed in (
         ("ring around the pinned cell", Pointed("ring", 2, 1)),
-        ("arrow at the row of the pinned cell", Pointed("arrow", 2)),
-        ("dim all but the word of the pinned row", None),
+        ("arrow at the query of the pinned cell", Pointed("arrow", 2)),
+        ("dim all but the word of the pinned cell", None),
         ("dim all but the chosen head", None),
     ):
         commands[name].act(state)
@@ -188,7 +188,7 @@ def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
     block = small_maps(state, "decoder")
     assert [each.marks.is_dimmed for each in block.lines[1]] == [place != 2 for place in range(len(block.lines[1]))]
     assert block.lines[1][2].marks.pointed == Pointed("dim")
-    commands["ring around the word of the pinned row"].act(state)
+    commands["ring around the word of the pinned cell"].act(state)
     assert pointed_word(state) == state.translation.target_words[2]  # type: ignore[union-attr]
     bar.update_button.click()
     window.lessons.save()

@@ -25,7 +25,7 @@ from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, color_table
 from augenmerk.viz_app.palette import DARK, LIGHT
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, spread
 from augenmerk.viz_app.state.map_text import MARK_MEANINGS, marks_note
-from augenmerk.viz_app.state.map_view import Band, Marks, Place
+from augenmerk.viz_app.state.map_view import Band, Marks, Pair, Place
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
 
@@ -160,7 +160,7 @@ def test_the_name_of_a_head_says_that_it_is_off(qapp) -> None:
 def test_without_scripts_the_page_shows_the_chosen_map_with_marks_and_changes() -> None:
     head = Head("cross", 1, 2)
     changed = replace(TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),)))
-    still = without_scripts(page_html(content(translation=changed, pinned=(1, 2), notes=("A note.",))))
+    still = without_scripts(page_html(content(translation=changed, pinned=Pair(1, 2), notes=("A note.",))))
     for text in (TRANSLATION.text, "Changed: cross 2·3 off", "A note.", "<blockquote"):
         assert html.escape(text, quote=False) in still or text in still, text
     assert (
@@ -197,7 +197,9 @@ def test_marks_are_explained_as_in_the_app(qapp) -> None:
     ]
     tell = f"JSON.stringify({json.dumps(described)}.map((each) => marksNote(each, {json.dumps(MARK_MEANINGS)})))"
     assert read_by_the_script(page_html(content()), tell) == [marks_note(each) for each in MARKS]
-    assert marks_note(MARKS[3]) == "Marks: bar after a row: set by hand; dot after a row: forced token."
+    assert marks_note(MARKS[3]) == (
+        "Marks: bar after a row or below a column: set by hand; dot after a row or below a column: forced token."
+    )
 
 
 def test_without_scripts_differences_have_their_own_scale() -> None:

@@ -17,6 +17,7 @@ from augenmerk.core.translation.result import FloatArray, MapKind
 from augenmerk.viz_app.export.html_page import ScenePart, lesson_page_html, save_lesson_page
 from augenmerk.viz_app.export.scene_notes import Ringed
 from augenmerk.viz_app.export.worksheet import SheetScene, save_sheet
+from augenmerk.viz_app.state.map_view import Pair
 from tests.viz_app.export.browser import Browser
 from tests.viz_app.export.test_html_page import SAID, SVG_NAME, TRANSLATION, Parts, content, read_by_the_script
 from tests.viz_app.export.test_sheet_pdf import SCENE
@@ -24,7 +25,7 @@ from tests.viz_app.synthetic import make_translation
 
 OTHER = make_translation("zwei hunde .", "two dogs .", num_layers=2, num_heads=3)
 PARTS = (
-    ScenePart("First", "It looks at “mann”.", content(shown=Head("cross", 1, 2), pinned=(1, 2))),
+    ScenePart("First", "It looks at “mann”.", content(shown=Head("cross", 1, 2), pinned=Pair(1, 2))),
     ScenePart(
         "Second </script> & <b>",
         "@DATA@ <i>",

@@ -150,7 +150,7 @@ def test_every_way_of_seeing_is_explained_in_its_own_words(state: ExperimentStat
     text = " ".join(f"{about} {words}" for about, words in explain(state))
     assert "mean over 8 heads" in text
     assert "scaled up" in text
-    assert "averaged over its rows" in text
+    assert "their mean as a query" in text
 
 
 def test_the_example_is_the_largest_cell_between_two_words(state: ExperimentState) -> None:

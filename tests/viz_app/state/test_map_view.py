@@ -5,7 +5,7 @@ import pytest
 
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Band, MapView, Pair, Place, bands_at
+from augenmerk.viz_app.state.map_view import Band, MapView, Pair, Place
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.viz_app.synthetic import make_result, make_translation
 
@@ -32,14 +32,14 @@ def test_each_cell_has_a_pair_and_each_pair_its_cell(view: MapView) -> None:
             place = Place(row, column)
             pair = view.pair_at(place)
             assert view.place_of(pair) == place
-            assert pair.query in view.tokens_of(Band(row, is_row=True))
-            assert pair.key in view.tokens_of(Band(column, is_row=False))
+            assert pair.query in view.queries_of(Band(row, is_row=True))
+            assert pair.key in view.keys_of(Band(column, is_row=False))
 
 
 def test_every_token_of_a_merged_word_stands_in_its_cell_and_hidden_tokens_in_none(view: MapView) -> None:
     merged = view.row_labels.index("sleeping")
-    first, second = view.tokens_of(Band(merged, is_row=True))
-    key = view.tokens_of(Band(0, is_row=False))[0]
+    first, second = view.queries_of(Band(merged, is_row=True))
+    key = view.keys_of(Band(0, is_row=False))[0]
     assert view.place_of(Pair(first, key)) == view.place_of(Pair(second, key)) == Place(merged, 0)
     assert view.bands(queries=[first, second]) == [Band(merged, is_row=True)]
     assert view.place_of(Pair(0, key)) is None, "query 0 reads the start token"
@@ -47,9 +47,9 @@ def test_every_token_of_a_merged_word_stands_in_its_cell_and_hidden_tokens_in_no
 
 
 def test_bands_are_rows_and_then_columns_in_order(view: MapView) -> None:
-    keys = [view.tokens_of(Band(column, is_row=False))[0] for column in (2, 0)]
-    queries = [view.tokens_of(Band(row, is_row=True))[-1] for row in (2, 0)]
-    assert view.bands(queries, keys) == bands_at([0, 2], [0, 2])
+    keys = [view.keys_of(Band(column, is_row=False))[0] for column in (2, 0)]
+    queries = [view.queries_of(Band(row, is_row=True))[-1] for row in (2, 0)]
+    assert view.bands(queries, keys) == view.bands_at([0, 2], [0, 2])
 
 
 def test_the_maps_of_all_heads_are_drawn_as_the_large_one(state: ExperimentState, view: MapView) -> None:

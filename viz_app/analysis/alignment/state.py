@@ -75,12 +75,12 @@ class AlignmentState:
         view = maps.view()
         if view is None or hides_nothing(maps):
             return None
-        weights = view.values
+        weights = view.weights
         top = max(1.0, float(weights.max()))
         new_targets, new_sources = maps.new_entries("cross")
         return Links(
-            sources=view.column_labels,
-            targets=view.row_labels,
+            sources=view.key_labels,
+            targets=view.query_labels,
             strengths=weights / np.float32(top),
             best=tuple(weights.argmax(axis=-1).tolist()),
             new_sources=new_sources,

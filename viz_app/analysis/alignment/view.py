@@ -215,7 +215,7 @@ class WordLinks(Canvas):
         return min(widest + 2, scaled(MAX_WORD), self.width() // 3)
 
 
-NO_LINKS = "Choose a cross-attention head: its rows are target words, its columns source words."
+NO_LINKS = "Choose a cross-attention head: its queries are target words, its keys source words."
 HEADINGS = {
     "AER": "Alignment error rate on the other pairs, not used to choose it: 0% is perfect",
     "chosen by": "Alignment error rate on the pairs used to choose it",
