@@ -189,7 +189,7 @@ class MapSource:
         of_result, translation, is_difference = self.result, self.translation, self.shown == "difference"
         assert of_result is not None
         assert translation is not None
-        key = (*name, kind, self.shown, self.settings.selection, self.shown_measure(kind))
+        key = (*name, kind, self.shown, self.settings.selection, self.settings.transposes, self.shown_measure(kind))
 
         def make() -> MapView:
             selection = self.settings.selection
@@ -199,7 +199,7 @@ class MapSource:
                 original = selected(selection, maps, of_result.original, kind)
                 with suppress(AnalysisError):
                     shown = spread(difference(original, shown), shown)
-            return MapView(shown)
+            return MapView(shown, self.settings.transposes)
 
         return self.cache.kept(key, make)
 

@@ -137,17 +137,25 @@ class Strip:
 
 @dataclass(frozen=True, eq=False)
 class MapView:
-    """One map [Q, M], or several of the same tokens, drawn with queries in rows and keys in columns.
+    """One map [Q, M], or several of the same tokens, drawn with queries in rows and keys in columns, or transposed.
 
     Attributes:
         labelled: the map, its queries and keys.
+        is_transposed: whether keys are in rows and queries in columns.
     """
 
     labelled: LabelledMap
-    query_band_name: ClassVar[str] = "row"
-    """The word for the place of a query in the drawing."""
-    key_band_name: ClassVar[str] = "column"
-    """The word for the place of a key in the drawing."""
+    is_transposed: bool = False
+
+    @property
+    def query_band_name(self) -> str:
+        """The word for the place of a query in the drawing."""
+        return "column" if self.is_transposed else "row"
+
+    @property
+    def key_band_name(self) -> str:
+        """The word for the place of a key in the drawing."""
+        return "row" if self.is_transposed else "column"
 
     @property
     def weights(self) -> FloatArray:
@@ -157,12 +165,13 @@ class MapView:
     @property
     def values(self) -> FloatArray:
         """The weights as drawn, […, rows, columns]."""
-        return self.weights
+        return self.weights.swapaxes(-2, -1) if self.is_transposed else self.weights
 
     @property
     def _axes(self) -> tuple[Axis, Axis]:
         """The entries of rows and of columns."""
-        return self.labelled.queries, self.labelled.keys
+        queries, keys = self.labelled.queries, self.labelled.keys
+        return (keys, queries) if self.is_transposed else (queries, keys)
 
     @property
     def row_labels(self) -> tuple[str, ...]:
@@ -202,11 +211,13 @@ class MapView:
     def place_of(self, pair: Pair) -> Place | None:
         """The cell of a query and a key; None if one of them is hidden."""
         query, key = self._queries.get(pair.query), self._keys.get(pair.key)
-        return None if query is None or key is None else Place(query, key)
+        if query is None or key is None:
+            return None
+        return Place(key, query) if self.is_transposed else Place(query, key)
 
     def _entries(self, place: Place) -> tuple[int, int]:
         """The query and the key of a cell, by their entries."""
-        return place.row, place.column
+        return (place.column, place.row) if self.is_transposed else (place.row, place.column)
 
     def cell(self, pair: Pair) -> tuple[str, str, float] | None:
         """The labels of a query and a key, and the value there; None if one of them is hidden."""
@@ -218,7 +229,7 @@ class MapView:
 
     def is_query(self, band: Band) -> bool:
         """Whether a row or column is a query, not a key."""
-        return band.is_row
+        return band.is_row != self.is_transposed
 
     def queries_of(self, band: Band) -> tuple[int, ...]:
         """The queries of a row or column; none if it is a key."""
@@ -234,12 +245,12 @@ class MapView:
 
     def query_band(self, place: Place) -> Band:
         """The row or column of a cell's query."""
-        return Band(place.row, is_row=True)
+        return Band(self._entries(place)[0], is_row=not self.is_transposed)
 
     @property
     def table_header(self) -> tuple[str, ...]:
         """The first line of a table of the values: the corner, then the columns."""
-        return "query \\ key", *self.column_labels
+        return "key \\ query" if self.is_transposed else "query \\ key", *self.column_labels
 
     def sum_of(self, queries: Iterable[int]) -> "QuerySum | None":
         """The sum of these queries of a map [Q, M]; None if all of them, or all keys, are hidden."""
@@ -250,8 +261,8 @@ class MapView:
         return QuerySum(sum_queries(self.labelled, entries).weights[0], names, self.key_labels, self.query_band_name)
 
     def strip_of(self, total: "QuerySum | None") -> Strip | None:
-        """The sum as it is drawn along the keys; None if there is none."""
-        return total.strip if total is not None else None
+        """The sum as it is drawn along the keys; None if there is none, or if the keys are in rows."""
+        return total.strip if total is not None and not self.is_transposed else None
 
     def bands(self, queries: Iterable[int] = (), keys: Iterable[int] = ()) -> list[Band]:
         """The rows and columns of these queries and these keys, in order; hidden ones are left out."""
@@ -267,8 +278,9 @@ class MapView:
 
     def bands_at(self, queries: Iterable[int], keys: Iterable[int]) -> list[Band]:
         """The rows and columns of entries of queries and keys, in order."""
-        rows = [Band(entry, is_row=True) for entry in sorted(queries)]
-        return rows + [Band(entry, is_row=False) for entry in sorted(keys)]
+        rows, columns = (keys, queries) if self.is_transposed else (queries, keys)
+        bands = [Band(entry, is_row=True) for entry in sorted(rows)]
+        return bands + [Band(entry, is_row=False) for entry in sorted(columns)]
 
     @cached_property
     def _queries(self) -> dict[int, int]:

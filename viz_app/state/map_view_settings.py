@@ -86,6 +86,7 @@ class MapViewSettings:
             each map's own maximum.
         hides_wrapping, hides_punctuation: the tokens left out of the maps; the rest of a query is renormalised.
         merges_words: words instead of pieces.
+        transposes: keys in rows and queries in columns.
         measure: the meaning of a cell; if it does not exist or is not known yet, the weight is shown.
         scope: the heads in the large map: the chosen one, all of its layer, all of its kind, or a set.
         combination: mean or maximum of these.
@@ -106,6 +107,7 @@ class MapViewSettings:
     hides_wrapping: bool = option(False, "maps", key="translate/hide_wrapping")
     hides_punctuation: bool = option(False, "maps", key="translate/hide_punctuation")
     merges_words: bool = option(True, "maps", key="translate/merge_words")
+    transposes: bool = option(False, "maps", key="translate/transpose")
     measure: Measure = option("weight", "maps")
     scope: Scope = option("head", "large map", "grid")
     combination: Combination = option("mean", "large map")

@@ -409,6 +409,7 @@ TOKEN_ACTIONS = {
     "hides_wrapping": "Hide start and end",
     "hides_punctuation": "Hide punctuation",
     "merges_words": "Merge subwords",
+    "transposes": "Transpose",
 }
 """The entries of the menu, by their settings or ways to name queries."""
 TOKEN_TIPS = {
@@ -417,6 +418,7 @@ TOKEN_TIPS = {
     "hides_wrapping": "Hide the start and end tokens; the remaining weights are scaled up to the same sum",
     "hides_punctuation": "Hide punctuation; the remaining weights are scaled up to the same sum",
     "merges_words": map_text.MERGING_TIP,
+    "transposes": "Draw the tokens looked at from top to bottom, and those that look from left to right",
 }
 ENCODER_TIP = "The encoder predicts nothing: its queries are the tokens it reads."
 
@@ -425,7 +427,7 @@ class TokenControls(QWidget):
     """Controls for naming, hiding and merging tokens: in one line, in two if there is no room, or as a menu.
 
     Attributes:
-        read_button, predicted_button, hide_wrapping, hide_punctuation, merge_words: the controls.
+        read_button, predicted_button, hide_wrapping, hide_punctuation, merge_words, transpose: the controls.
         menu_button: opens a menu of the same choices; `actions_by_name` are its entries.
     """
 
@@ -437,11 +439,13 @@ class TokenControls(QWidget):
         self.hide_wrapping = QCheckBox("start and end")
         self.hide_punctuation = QCheckBox("punctuation")
         self.merge_words = QCheckBox("merge subwords")
-        naming, hiding = QWidget(), QWidget()
+        self.transpose = QCheckBox("transpose")
+        naming, hiding, drawing = QWidget(), QWidget(), QWidget()
         row_of(label("muted", "name:"), self.predicted_button, self.read_button, spacing=10, within=naming)
-        boxes = self.hide_wrapping, self.hide_punctuation, self.merge_words
-        row_of(label("muted", "hide:"), *boxes, spacing=10, within=hiding)
-        wrapping_row((naming, hiding), spacing=12, within=self)
+        boxes = self.hide_wrapping, self.hide_punctuation, self.merge_words, self.transpose
+        row_of(label("muted", "hide:"), *boxes[:2], spacing=10, within=hiding)
+        row_of(*boxes[2:], spacing=10, within=drawing)
+        wrapping_row((naming, hiding, drawing), spacing=12, within=self)
         self.menu_button = MenuButton("Tokens ▾", "Which token a query is named by, and which tokens are hidden")
         menu, modes = QMenu(self.menu_button), QActionGroup(self.menu_button)
         menu.setToolTipsVisible(True)

@@ -56,3 +56,48 @@ def test_the_maps_of_all_heads_are_drawn_as_the_large_one(state: ExperimentState
     of_all = state.maps.view_all("cross")
     np.testing.assert_allclose(of_all.values[1, 2], view.values, rtol=1e-6)
     assert (of_all.row_labels, of_all.column_labels) == (view.row_labels, view.column_labels)
+
+
+@pytest.fixture
+def transposed(state: ExperimentState) -> MapView:
+    state.settings.transposes = True
+    view = state.maps.view()
+    assert view is not None
+    return view
+
+
+def test_a_transposed_map_has_keys_in_rows_and_the_same_weights(state: ExperimentState, transposed: MapView) -> None:
+    state.settings.transposes = False
+    upright = state.maps.view()
+    assert upright is not None
+    np.testing.assert_array_equal(transposed.values, upright.values.T)
+    np.testing.assert_array_equal(transposed.weights, upright.weights)
+    assert (transposed.row_labels, transposed.column_labels) == (upright.column_labels, upright.row_labels)
+    assert transposed.meanings == upright.meanings[::-1]
+    assert transposed.table_header == ("key \\ query", *upright.row_labels)
+
+
+def test_a_transposed_cell_has_the_same_pair(transposed: MapView) -> None:
+    pair = transposed.pair_at(Place(row=1, column=3))
+    assert transposed.place_of(pair) == Place(1, 3)
+    assert pair.query in transposed.queries_of(Band(3, is_row=False))
+    assert pair.key in transposed.keys_of(Band(1, is_row=True))
+    assert transposed.query_band(Place(1, 3)) == Band(3, is_row=False)
+    assert transposed.cell(pair) == (
+        transposed.column_labels[3],
+        transposed.row_labels[1],
+        pytest.approx(float(transposed.values[1, 3])),
+    )
+
+
+def test_the_sum_of_queries_of_a_transposed_map_has_no_strip(transposed: MapView) -> None:
+    total = transposed.sum_of([0, 1])
+    assert total is not None
+    assert total.name == "Sum of 2 columns"
+    assert transposed.strip_of(total) is None
+
+
+def test_every_head_is_transposed(state: ExperimentState) -> None:
+    rows, columns = state.maps.view_all("cross").values.shape[-2:]
+    state.settings.transposes = True
+    assert state.maps.view_all("cross").values.shape[-2:] == (columns, rows)

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.head_roles import clearest_head
@@ -52,6 +53,25 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
     assert "ing" in view.row_labels
     page.save()
     assert not preferences.restored(MapViewSettings()).merges_words
+
+
+@pytest.mark.heavy
+def test_a_transposed_map_is_clicked_picked_and_explained_as_it_is_drawn(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    heatmap, pair = page.head.heatmap, Pair(2, 1)
+    _click_box(qtbot, page.head.controls.transpose)
+    assert _view(page).row_labels[1] == "ein"
+    place = heatmap.cell_rect(pair)
+    assert place is not None
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+    assert page.state.selection.pinned == pair
+    assert page.head.meaning.text().startswith("Each column: where the model looks")
+    _click_word(qtbot, page, 1)
+    assert page.head.pick_line.label.text().startswith("Column man → ")
+    drawing = large_map(page.state)
+    assert drawing is not None
+    assert drawing.strip is None
+    assert {band.is_row for band in drawing.marks.lit} == {False}
 
 
 @pytest.mark.heavy
@@ -157,7 +177,7 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     controls, menu = panel.controls, panel.controls.menu_button
     boxes = (
         *(controls.read_button, controls.predicted_button),
-        *(controls.hide_wrapping, controls.hide_punctuation, controls.merge_words),
+        *(controls.hide_wrapping, controls.hide_punctuation, controls.merge_words, controls.transpose),
     )
     qtbot.waitUntil(lambda: menu.isVisible() == (size[1] < 700))
     assert controls.isVisible() != menu.isVisible()
