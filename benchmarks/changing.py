@@ -59,7 +59,7 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps
+    from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
     from augenmerk.viz_app.analysis.panel import AnalysisPanel
     from augenmerk.viz_app.analysis.tab import AnalysisContext
     from augenmerk.viz_app.preferences import Preferences
@@ -76,8 +76,9 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     page.resize(1280, 760)
     page.show()
     state.show_translation(translation)
-    maps = {(measure, kind): np.sqrt(translation.maps.of_kind(kind)) for measure, kind in BESIDE_WEIGHT}
-    state.measuring.take(MeasuredMaps(translation, maps))
+    for measure in MEASURES:
+        maps = {kind: np.sqrt(translation.maps.of_kind(kind)) for kind in MEASURES[measure].kinds}
+        state.measuring.take(MeasuredMaps(translation, measure, maps))
     QApplication.processEvents()
     return page
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.analysis.alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
-from augenmerk.core.analysis.capture import trace_pair, trace_translation
-from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps, measures_of
+from augenmerk.core.analysis.measure import MeasureName
+from augenmerk.core.analysis.measures import MEASURES, measure_maps, measures_of
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
-from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.counting import Counted, CountedText, Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.interventions import Interventions
@@ -98,7 +98,11 @@ def word_links(weights: FloatArray, translation: Translation, label_mode: LabelM
 
 Counts = NDArray[np.int64]
 """[4, C] for C aligners and baselines, in the order of `AlignmentScore`'s attributes."""
-ALIGNING_MEASURES: tuple[Measure, ...] = tuple(name for name in measures_of("cross") if MEASURES[name].ranks_aligners)
+
+
+def aligning_measures() -> tuple[MeasureName, ...]:
+    """The measures whose cross maps are ranked."""
+    return tuple(name for name in measures_of("cross") if MEASURES[name].ranks_aligners)
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ class Aligner(Counted):
     layer: int | None
     head: int | None
     label_mode: LabelMode
-    measure: Measure
+    measure: MeasureName
     kind: MapKind = "cross"
 
     def text_from(self, first: int) -> str:
@@ -126,7 +130,7 @@ class Aligner(Counted):
             which = f"head {self.head + first}"
         else:
             which = "mean of heads" if self.kind in MEASURES[self.measure].per_head else "all heads at once"
-        return f"{where} {which}, {MEASURES[self.measure].title}, token {self.label_mode}"
+        return f"{where} {which}, {MEASURES[self.measure].name}, token {self.label_mode}"
 
 
 @dataclass(frozen=True)
@@ -242,9 +246,9 @@ def rank_aligners(
     )
 
 
-def aligner_map(aligner: Aligner, trace: Trace) -> FloatArray:
+def aligner_map(aligner: Aligner, model_pass: Pass) -> FloatArray:
     """The cross map [T, S] that an aligner reads. Raises `AnalysisError` if the model has no such head."""
-    maps = measure_maps(trace, aligner.measure, "cross")
+    maps = measure_maps(model_pass, aligner.measure, "cross")
     layers, heads = maps.shape[:2]
     if aligner.layer is None:
         return maps.mean(axis=(0, 1))
@@ -266,15 +270,14 @@ def align(translator: Translator, translation: Translation, aligner: Aligner) ->
     Raises:
         AnalysisError: the model has no such head; or as `Translator.pass_over`.
     """
-    trace = trace_translation(translator, translation)
-    return word_links(aligner_map(aligner, trace), translation, aligner.label_mode)
+    return word_links(aligner_map(aligner, Pass.of(translator, translation)), translation, aligner.label_mode)
 
 
 @dataclass(frozen=True, eq=False)
 class _Forced:
     """A gold pair as the model read it."""
 
-    trace: Trace
+    model_pass: Pass
     source_words: tuple[Word, ...]
     target_words: tuple[Word, ...]
 
@@ -296,8 +299,8 @@ def _force(
     source_words = source.words[1:] if target_code else source.words
     if (len(source_words), len(target.words)) != (len(pair.source), len(pair.target)):
         return None
-    trace = trace_pair(PairPass(translator.model, source.ids, translator.rules.read_ids(target.ids), interventions))
-    return _Forced(trace, source_words, target.words)
+    pair_pass = PairPass(translator.model, source.ids, translator.rules.read_ids(target.ids), interventions)
+    return _Forced(Pass(pair_pass), source_words, target.words)
 
 
 def _pair_counts(
@@ -307,8 +310,8 @@ def _pair_counts(
     sure, possible = (_matrix(links, pair) for links in (pair.sure, pair.possible))
     targets = np.arange(len(pair.target))
     candidates, found = list[Aligner | str](), []
-    for measure in ALIGNING_MEASURES:
-        maps = measure_maps(forced.trace, measure, "cross")
+    for measure in aligning_measures():
+        maps = measure_maps(forced.model_pass, measure, "cross")
         num_layers, num_heads = maps.shape[:2]
         places: list[tuple[int | None, int | None]] = []
         stacked = []

@@ -1,85 +1,88 @@
 """Measures for the cells of a map: the weight, norms of the mixed vectors, and rollout.
 
-Plain arithmetic on arrays, without torch. Shape legend: `core.analysis`.
+Plain arithmetic on arrays, without torch. See "A measure" in docs/architecture.md. Shape legend: `core.analysis`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from augenmerk.core.analysis.trace import HeadTrace, Trace
+from augenmerk.core.analysis.measure import Measure, MeasureName, in_order
+from augenmerk.core.analysis.model_pass import Pass
+from augenmerk.core.analysis.selection import DEFAULT_LABEL_MODE, LabelledMap, LabelMode, label_map
+from augenmerk.core.analysis.trace import HeadTrace
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, read_only
 
-Measure = str
-"""The name of a measure: a key of `MEASURES`."""
-
-
-@dataclass(frozen=True)
-class MeasureDescription:
-    """The complete declaration of a measure.
-
-    Attributes:
-        compute: the maps of one kind, from the trace of all heads: [L, H, Q, M], or [L, 1, Q, M] for the kinds not in
-            `per_head`.
-        name: for menus and captions.
-        value_name: a short name for the value of a cell.
-        title: a few words.
-        meaning: one sentence on what a cell shows.
-        caveat: one sentence on what it does not show.
-        kinds: the kinds of maps it exists for.
-        per_head: the kinds with a map for each head; the others have one per layer.
-        rows_sum_to_one: whether cells are shares of a row.
-        ranks_aligners: whether its cross maps take part in the ranking of aligners.
-    """
-
-    compute: Callable[[Trace, MapKind], FloatArray]
-    name: str
-    value_name: str
-    title: str
-    meaning: str
-    caveat: str
-    kinds: tuple[MapKind, ...]
-    per_head: tuple[MapKind, ...]
-    rows_sum_to_one: bool
-    ranks_aligners: bool = True
+if TYPE_CHECKING:
+    from augenmerk.core.translation.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredMaps:
-    """The maps of one translation in every measure except the weight.
+    """The maps of one translation in one measure.
 
     Attributes:
         translation: the translation.
-        maps: [L, H, Q, M] by measure and kind, or [L, 1, Q, M] if a measure has one map per layer.
+        measure: its name.
+        maps: [L, H, Q, M] by kind, or [L, 1, Q, M] if a measure has one map per layer.
     """
 
     translation: Translation
-    maps: Mapping[tuple[Measure, MapKind], FloatArray]
+    measure: MeasureName
+    maps: Mapping[MapKind, FloatArray]
 
 
-def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
+def measure_maps(model_pass: Pass, measure: MeasureName, kind: MapKind) -> FloatArray:
     """Maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where there is one for each layer. Read-only.
 
     Raises:
         AnalysisError: the measure does not exist, or not for this kind.
         NonFiniteError: a value is NaN or infinite.
     """
-    description = MEASURES.get(measure)
-    if description is None or kind not in description.kinds:
+    declaration = MEASURES.get(measure)
+    if declaration is None or kind not in declaration.kinds:
         raise AnalysisError(
             f"There is no measure {measure!r} for {kind} maps. Choose from {', '.join(measures_of(kind))}."
         )
     with np.errstate(over="ignore", invalid="ignore"):
-        maps = description.compute(trace, kind)
+        maps = declaration.compute(model_pass, kind)
     return read_only(finite_by_layer(kind, maps))
 
 
-def measures_of(kind: MapKind) -> tuple[Measure, ...]:
+def measure(
+    translator: "Translator",
+    translation: Translation,
+    name: MeasureName,
+    kind: MapKind = "cross",
+    label_mode: LabelMode = DEFAULT_LABEL_MODE,
+) -> LabelledMap:
+    """The maps of a translation in a measure, with their tokens.
+
+    Args:
+        translator: the model that made the translation.
+        translation: is passed through the model once more.
+        name: of the measure: a key of `MEASURES`.
+        kind: of the maps.
+        label_mode: whether queries of decoder and cross maps are named by the token read or the token predicted.
+
+    Returns:
+        Weights [L, H, Q, M], or [L, 1, Q, M] if the measure has one map per layer.
+
+    Raises:
+        AnalysisError: the measure does not exist, or not for this kind.
+        NonFiniteError: a value is NaN or infinite.
+    """
+    maps = measure_maps(Pass.of(translator, translation), name, kind)
+    return label_map(maps, translation, kind, label_mode)
+
+
+def measures_of(kind: MapKind) -> tuple[MeasureName, ...]:
     """The measures that exist for a kind of map."""
-    return tuple(name for name, description in MEASURES.items() if kind in description.kinds)
+    return tuple(name for name, declaration in MEASURES.items() if kind in declaration.kinds)
 
 
 def finite_by_layer(kind: MapKind, values: FloatArray) -> FloatArray:
@@ -138,10 +141,10 @@ def cross_rollout(cross: FloatArray, encoder_flow: FloatArray) -> FloatArray:
     return carried
 
 
-def rollout_maps(trace: Trace, kind: MapKind) -> FloatArray:
+def rollout_maps(model_pass: Pass, kind: MapKind) -> FloatArray:
     """Rollout of the encoder, [L, 1, S, S], or cross-attention carried down to the input words, [L, H, T, S]."""
-    flow = rollout(trace.encoder.weights)
-    return flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1])
+    flow = rollout(model_pass.weights("encoder"))
+    return flow[:, None] if kind == "encoder" else cross_rollout(model_pass.weights("cross"), flow[-1])
 
 
 def row_entropy(weights: FloatArray) -> FloatArray:
@@ -150,61 +153,58 @@ def row_entropy(weights: FloatArray) -> FloatArray:
     return entropy
 
 
-MEASURES: dict[Measure, MeasureDescription] = {
-    "weight": MeasureDescription(
-        compute=lambda trace, kind: trace.of_kind(kind).weights,
-        name="weight α",
-        value_name="weight",
-        title="attention weight α",
-        meaning="The share of its attention that this head gives to the key, after softmax.",
-        caveat="It does not say how much arrives: a large weight on a short value vector adds little, and no weight "
-        "says why a word was chosen (Jain & Wallace 2019).",
-        kinds=MAP_KINDS,
-        per_head=MAP_KINDS,
-        rows_sum_to_one=True,
-    ),
-    "norm": MeasureDescription(
-        compute=lambda trace, kind: head_norms(trace.of_kind(kind)),
-        name="norm ‖α·f(x)‖",
-        value_name="‖α·f(x)‖",
-        title="norm ‖α·f(x)‖",
-        meaning="How much this word contributes: the length of the vector that the key adds to this head's output, "
-        "which is the weight times the length of its value vector after the output projection (Kobayashi et al. "
-        "2020).",
-        caveat="It sees neither whether vectors cancel each other nor what the residual connection carries.",
-        kinds=MAP_KINDS,
-        per_head=MAP_KINDS,
-        rows_sum_to_one=False,
-    ),
-    "norm-layer": MeasureDescription(
-        compute=lambda trace, kind: layer_norms(trace.of_kind(kind))[:, None],
-        name="norm of the layer",
-        value_name="‖Σ α·f(x)‖",
-        title="norm of the layer ‖Σ α·f(x)‖",
-        meaning="How much this word contributes: the length of the vector that the key adds to the layer's output, all "
-        "heads summed before the length is taken (Kobayashi et al. 2020).",
-        caveat="Heads that pull in opposite directions cancel here; the residual connection is not counted.",
-        kinds=MAP_KINDS,
-        per_head=(),
-        rows_sum_to_one=False,
-    ),
-    "rollout": MeasureDescription(
-        compute=rollout_maps,
-        name="rollout",
-        value_name="rollout",
-        title="rollout",
-        meaning="The share of each input word in a position, if every layer passed on half by attention (mean of its "
-        "heads) and half by the residual connection; for cross-attention, a head's weights spread over the input words "
-        "this way (Abnar & Zuidema 2020).",
-        caveat="It takes weights for flow: value vectors, feed-forward networks and, in cross maps, the decoder's own "
-        "layers are left out.",
-        kinds=("encoder", "cross"),
-        per_head=("cross",),
-        rows_sum_to_one=True,
-    ),
-}
-"""Every measure, by name; its order is that of menus and options. See "A measure" in docs/architecture.md."""
-BESIDE_WEIGHT: tuple[tuple[Measure, MapKind], ...] = tuple(
-    (measure, kind) for kind in MAP_KINDS for measure in measures_of(kind) if measure != "weight"
+WEIGHT = Measure(
+    compute=lambda model_pass, kind: model_pass.weights(kind),
+    order=10,
+    name="weight α",
+    meaning="The share of its attention that this head gives to the key, after softmax.",
+    caveat="It does not say how much arrives: a large weight on a short value vector adds little, and no weight says "
+    "why a word was chosen (Jain & Wallace 2019).",
+    kinds=MAP_KINDS,
+    per_head=MAP_KINDS,
+    rows_sum_to_one=True,
+    ranks_aligners=True,
 )
-"""The contents of `MeasuredMaps`."""
+NORM = Measure(
+    compute=lambda model_pass, kind: head_norms(model_pass.heads(kind)),
+    order=20,
+    name="norm ‖α·f(x)‖",
+    meaning="How much this word contributes: the length of the vector that the key adds to this head's output, which "
+    "is the weight times the length of its value vector after the output projection (Kobayashi et al. 2020).",
+    caveat="It sees neither whether vectors cancel each other nor what the residual connection carries.",
+    kinds=MAP_KINDS,
+    per_head=MAP_KINDS,
+    rows_sum_to_one=False,
+    ranks_aligners=True,
+)
+LAYER_NORM = Measure(
+    compute=lambda model_pass, kind: layer_norms(model_pass.heads(kind))[:, None],
+    order=30,
+    name="norm of the layer",
+    meaning="How much this word contributes: the length ‖Σ α·f(x)‖ of the vector that the key adds to the layer's "
+    "output, all heads summed before the length is taken (Kobayashi et al. 2020).",
+    caveat="Heads that pull in opposite directions cancel here; the residual connection is not counted.",
+    kinds=MAP_KINDS,
+    per_head=(),
+    rows_sum_to_one=False,
+    ranks_aligners=True,
+)
+ROLLOUT = Measure(
+    compute=rollout_maps,
+    order=40,
+    name="rollout",
+    meaning="The share of each input word in a position, if every layer passed on half by attention (mean of its "
+    "heads) and half by the residual connection; for cross-attention, a head's weights spread over the input words "
+    "this way (Abnar & Zuidema 2020).",
+    caveat="It takes weights for flow: value vectors, feed-forward networks and, in cross maps, the decoder's own "
+    "layers are left out.",
+    kinds=("encoder", "cross"),
+    per_head=("cross",),
+    rows_sum_to_one=True,
+    ranks_aligners=True,
+)
+
+MEASURES: dict[MeasureName, Measure] = in_order(
+    {"weight": WEIGHT, "norm": NORM, "norm-layer": LAYER_NORM, "rollout": ROLLOUT}
+)
+"""Every measure, by its name in files and options."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.occlusion import left_out_words
 from augenmerk.core.analysis.samples import require_languages_of_samples
 from augenmerk.core.analysis.selection import (
@@ -329,20 +330,19 @@ def _finite(numbers: Numbers) -> Numbers:
 
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     """The maps of one sentence in the requested measure, their labels, and the tokens' probabilities."""
-    from augenmerk.core.analysis.capture import trace_translation
     from augenmerk.core.analysis.trace import query_key_detail
 
-    trace = trace_translation(translator, translation)
+    model_pass = Pass.of(translator, translation)
     numbers = translation_arrays(translator, translation) | {"measure": np.array(options.measure)}
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     for kind in MEASURES[options.measure].kinds:
-        shown = shown_maps(selection, measure_maps(trace, options.measure, kind), translation, kind)
+        shown = shown_maps(selection, measure_maps(model_pass, options.measure, kind), translation, kind)
         numbers |= {kind: shown.weights, f"{kind}_hidden_mass": shown.hidden_mass}
         for name, axis in (("rows", shown.queries), ("columns", shown.keys)):
             numbers |= {f"{kind}_{name}": labels_of(axis), f"{kind}_{name}_are": np.array(axis.meaning)}
     if options.query_key:
         cell = _cell(*options.query_key)
-        detail = query_key_detail(trace, *cell)
+        detail = query_key_detail(model_pass.trace, *cell)
         for name in ("query_vector", "key_vector", "products", "score", "temperature", "weight"):
             numbers[f"query_key_{name}"] = np.array(getattr(detail, name))
         numbers |= query_key_numbers(translator, translation, *cell)

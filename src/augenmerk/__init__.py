@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance, head_importance
     from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
     from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens
+    from augenmerk.core.analysis.measures import measure
     from augenmerk.core.analysis.occlusion import OccludedWord, SourceOcclusion, left_out_words, occlude_source_words
     from augenmerk.core.analysis.pairs import (
         PairAttribution,
@@ -200,6 +201,7 @@ __all__ = [
     "left_out_words",
     "logit_lens",
     "logit_parts",
+    "measure",
     "measure_parts",
     "model_digest",
     "occlude_source_words",
@@ -232,6 +234,7 @@ _NAMES_BY_MODULE = {
     "augenmerk.core.analysis.importance": ("HeadImportance", "head_importance"),
     "augenmerk.core.analysis.logit_attribution": ("encoder_parts", "logit_parts", "measure_parts", "word_parts"),
     "augenmerk.core.analysis.logit_lens": ("Depth", "LogitLens", "logit_lens"),
+    "augenmerk.core.analysis.measures": ("measure",),
     "augenmerk.core.analysis.occlusion": ("OccludedWord", "SourceOcclusion", "left_out_words", "occlude_source_words"),
     "augenmerk.core.analysis.pairs": (
         "PairAttribution",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps
+from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import preset
 from augenmerk.core.config.run_config import RunConfig
@@ -99,10 +99,10 @@ def make_result(changed: Translation, original: Translation | None = None) -> Ex
     return ExperimentResult(changed, original, (first - 1, *others))
 
 
-def measure_by_halves(translation: Translation) -> MeasuredMaps:
+def measure_by_halves(translation: Translation, measure: str) -> MeasuredMaps:
     """Every measure is half the weight."""
-    halves = {(measure, kind): translation.maps.of_kind(kind) / 2 for measure, kind in BESIDE_WEIGHT}
-    return MeasuredMaps(translation, halves)
+    halves = {kind: translation.maps.of_kind(kind) / 2 for kind in MEASURES[measure].kinds}
+    return MeasuredMaps(translation, measure, halves)
 
 
 class FakeTranslator:

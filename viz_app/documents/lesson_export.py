@@ -84,8 +84,9 @@ class LessonResultsJob(Job):
     ) -> SceneResult:
         result = translator.compare(scene.saved.experiment, drops_misfits=True, should_stop=should_stop)
         translations = (result.changed, result.original) if result.is_changed else (result.changed,)
-        is_measured = scene.saved.view.get("measure", "weight") != "weight"
-        found = SceneResult(result, tuple(run(MeasureJob(each)) for each in translations) if is_measured else ())
+        measure = str(scene.saved.view.get("measure", "weight"))
+        measured = () if measure == "weight" else tuple(run(MeasureJob(each, measure)) for each in translations)
+        found = SceneResult(result, measured)
         if not scene.check or self.answer is None:
             return found
         return replace(found, answer=self.answer(_state_of(scene, found, self.model), scene.check, run))

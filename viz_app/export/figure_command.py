@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from augenmerk.core.analysis.measures import MEASURES, Measure, measure_maps, measures_of
+from augenmerk.core.analysis.measure import MeasureName
+from augenmerk.core.analysis.measures import MEASURES, measure_maps, measures_of
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.selection import (
     COMBINATIONS,
     DEFAULT_LABEL_MODE,
@@ -63,7 +65,7 @@ class Measured:
 
     model: str
     translation: Translation
-    measure: Measure
+    measure: MeasureName
     maps: Mapping[MapKind, FloatArray]
     languages: tuple[str, str]
 
@@ -141,12 +143,10 @@ def run(options: argparse.Namespace) -> int:
 
 def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
     """The sentence's maps; notes go to standard error. Raises `AugenmerkError`."""
-    from augenmerk.core.analysis.capture import trace_translation
-
     translation = read_sentence(translator, options)
-    trace = trace_translation(translator, translation)
+    model_pass = Pass.of(translator, translation)
     maps = {
-        kind: np.broadcast_to(measure_maps(trace, options.measure, kind), translation.maps.of_kind(kind).shape)
+        kind: np.broadcast_to(measure_maps(model_pass, options.measure, kind), translation.maps.of_kind(kind).shape)
         for kind in MEASURES[options.measure].kinds
     }
     return Measured(translator.name, translation, options.measure, maps, language_names(translator.run_config))
@@ -271,7 +271,7 @@ def _selection(options: argparse.Namespace) -> Selection:
     return Selection(options.label, options.words, frozenset(options.hide))
 
 
-def _top(weights: FloatArray, measure: Measure, options: argparse.Namespace) -> float:
+def _top(weights: FloatArray, measure: MeasureName, options: argparse.Namespace) -> float:
     """The value of the last colour."""
     if MEASURES[measure].rows_sum_to_one and not options.own_scale:
         return 1.0

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from augenmerk.core.analysis.comparing import difference
-from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.measure import MeasureName
+from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelledMap, LabelMode, Selection
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError
@@ -89,7 +90,7 @@ class PageContent:
 
     translation: Translation
     maps: Mapping[MapKind, FloatArray]
-    measure: Measure
+    measure: MeasureName
     selection: Selection
     facts: Mapping[str, str]
     shown: Head

@@ -1,6 +1,6 @@
 """The maps of the window, and the facts about them, for pages and captions. No Qt."""
 
-from augenmerk.core.analysis.measures import Measure
+from augenmerk.core.analysis.measure import MeasureName
 from augenmerk.core.counting import joined
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from augenmerk.viz_app.export.html_page import PageContent
@@ -51,7 +51,7 @@ def page_content(state: ExperimentState, model: str) -> PageContent | None:
     )
 
 
-def _maps_of(state: ExperimentState, translation: Translation, measure: Measure) -> dict[MapKind, FloatArray]:
+def _maps_of(state: ExperimentState, translation: Translation, measure: MeasureName) -> dict[MapKind, FloatArray]:
     """The maps of a translation in one measure; weights of every kind, or the kinds that the measure exists for."""
     if measure == "weight":
         return {kind: translation.maps.of_kind(kind) for kind in MAP_KINDS}

@@ -467,12 +467,12 @@ class Measuring:
         request: the maps that are awaited.
 
     Signals (psygnal):
-        asked(Translation): its maps must be measured; then call `take`.
+        asked(Translation, Measure): its maps must be measured; then call `take`.
         cancelled(): the request was cancelled.
         changed(): maps in another measure have become known.
     """
 
-    asked = Signal(object)
+    asked = Signal(object, str)
     cancelled = Signal()
     changed = Signal()
 
@@ -510,7 +510,7 @@ class Measuring:
     def _ask(self) -> None:
         lacking = self.maps.lacking_measure()
         if lacking is not None:
-            self.asked.emit(lacking)
+            self.asked.emit(lacking, self.maps.settings.measure)
 
 
 class ViewIntents:

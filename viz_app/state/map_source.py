@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
-from augenmerk.core.analysis.measures import MEASURES, Measure, MeasuredMaps
+from augenmerk.core.analysis.measure import MeasureName
+from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
 from augenmerk.core.analysis.selection import LabelledMap, Selection, combine, is_hidden
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError
@@ -51,26 +52,26 @@ class MapSource:
     Attributes:
         settings, selection: of the maps; the chosen head.
         result: the result with the maps; None while nothing is shown.
-        measured: the maps of its translations in the other measures, as far as they are known, by translation.
+        measured: the maps of its translations in other measures as far as known, by translation and measure.
         cache: values derived from these.
     """
 
     def __init__(self, settings: MapViewSettings, selection: MapSelection) -> None:
         self.settings, self.selection = settings, selection
         self.result: ExperimentResult | None = None
-        self.measured: dict[Translation, MeasuredMaps] = {}
+        self.measured: dict[tuple[Translation, MeasureName], MeasuredMaps] = {}
         self.cache = Cache()
 
     def show(self, result: ExperimentResult | None) -> None:
         """Shows another result; measured maps of translations that it keeps stay known."""
         self.result = result
         kept = () if result is None else (result.original, result.changed)
-        self.measured = {each: self.measured[each] for each in kept if each in self.measured}
+        self.measured = {key: maps for key, maps in self.measured.items() if key[0] in kept}
         self.cache.clear()
 
     def add_measured(self, measured: MeasuredMaps) -> None:
         """The maps of a translation in the other measures have become known."""
-        self.measured = {**self.measured, measured.translation: measured}
+        self.measured = {**self.measured, (measured.translation, measured.measure): measured}
         self.cache.clear()
 
     def with_settings(self, **changes: Any) -> "MapSource":
@@ -130,7 +131,7 @@ class MapSource:
 
     # --- one measure ----------------------------------------------------------------------------------------------
 
-    def shown_measure(self, kind: MapKind) -> Measure:
+    def shown_measure(self, kind: MapKind) -> MeasureName:
         """The measure shown of a kind of map: the weight if the requested one does not exist, or is not known yet."""
         measure = self.settings.measure
         if measure == "weight" or kind not in MEASURES[measure].kinds:
@@ -139,16 +140,16 @@ class MapSource:
 
     def lacking_measure(self) -> Translation | None:
         """A translation that must be measured to show the chosen measure; None if there is none."""
-        if self.settings.measure == "weight":
+        measure = self.settings.measure
+        if measure == "weight":
             return None
-        return next((each for each in self._translations_shown() if each not in self.measured), None)
+        return next((each for each in self._translations_shown() if (each, measure) not in self.measured), None)
 
     def maps_of(self, translation: Translation, kind: MapKind) -> FloatArray:
         """The whole maps of a kind in the measure that is shown, [L, H, Q, M]; a layer's one map for each head."""
         weights, measure = translation.maps.of_kind(kind), self.shown_measure(kind)
-        if measure == "weight" or translation not in self.measured:
-            return weights
-        return np.broadcast_to(self.measured[translation].maps[measure, kind], weights.shape)
+        found = self.measured.get((translation, measure))
+        return weights if found is None else np.broadcast_to(found.maps[kind], weights.shape)
 
     def _translations_shown(self) -> list[Translation]:
         if self.result is None or self.translation is None:

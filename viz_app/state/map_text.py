@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.measure import MeasureName
+from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.selection import Combination, LabelMode
 from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.model.heads import KIND_TITLES, Network, Side
@@ -141,7 +142,7 @@ NO_DIFFERENCE = "There is no difference to show; these are the changed maps."
 MERGING_TIP = "Words instead of pieces: summed over the pieces of a key, averaged over those of a query"
 
 
-def meaning_of_colors(measure: Measure, *, is_signed: bool) -> str:
+def meaning_of_colors(measure: MeasureName, *, is_signed: bool) -> str:
     """The name of the values that colours stand for; `is_signed`: they are differences."""
     return f"Colours: {SHOWN_NAMES['difference'] if is_signed else MEASURES[measure].name}."
 
@@ -186,7 +187,7 @@ def value_name(state: ExperimentState) -> str:
     """The short name of a cell's value in the large map."""
     how = "" if state.settings.scope == "head" else f"{COMBINATION_NAMES[state.settings.combination]} "
     change = "change of " if state.maps.is_signed(state.selection.head.kind) else ""
-    return change + how + MEASURES[state.maps.shown_measure(state.selection.head.kind)].value_name
+    return change + how + MEASURES[state.maps.shown_measure(state.selection.head.kind)].name
 
 
 @dataclass(frozen=True)
@@ -356,7 +357,7 @@ def _is_word(label: str) -> bool:
     return label not in MARKS and any(letter.isalnum() for letter in label)
 
 
-def _measure(state: ExperimentState) -> Measure:
+def _measure(state: ExperimentState) -> MeasureName:
     return state.maps.shown_measure(state.selection.head.kind)
 
 
@@ -371,9 +372,9 @@ def _head(state: ExperimentState) -> str:
 def _cells(state: ExperimentState) -> str:
     description, num_heads = MEASURES[_measure(state)], len(state.maps.heads())
     if _is_signed(state):
-        value = f"Each value is the change in {description.title} from the original to the changed translation."
+        value = f"Each value is the change in {description.name} from the original to the changed translation."
     else:
-        value = f"Each value is the {description.title}."
+        value = f"Each value is the {description.name}."
     sentences = [value, description.meaning, description.caveat]
     if state.settings.scope != "head" and num_heads > 1:
         is_mean = state.settings.combination == "mean"

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.measures import MEASURES, Measure
+from augenmerk.core.analysis.measure import MeasureName
+from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.roles import Role
 from augenmerk.core.analysis.selection import (
     DEFAULT_LABEL_MODE,
@@ -108,7 +109,7 @@ class MapViewSettings:
     hides_punctuation: bool = option(False, "maps", key="translate/hide_punctuation")
     merges_words: bool = option(True, "maps", key="translate/merge_words")
     transposes: bool = option(False, "maps", key="translate/transpose")
-    measure: Measure = option("weight", "maps")
+    measure: MeasureName = option("weight", "maps")
     scope: Scope = option("head", "large map", "grid")
     combination: Combination = option("mean", "large map")
     several: frozenset[Head] = option(frozenset(), "large map", "grid")

@@ -12,6 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from augenmerk.core.analysis.measure import MeasureName
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.process import collector_paused, compute_on
@@ -435,9 +436,9 @@ class ExperimentController(QObject):
         self.state.refuse(failure.message)
         self.failed.emit(failure)
 
-    def _measure(self, translation: Translation) -> None:
+    def _measure(self, translation: Translation, measure: MeasureName) -> None:
         measuring = self.state.measuring
-        self._measuring = self.ask(MeasureJob(translation), measuring.request, measuring.take)
+        self._measuring = self.ask(MeasureJob(translation, measure), measuring.request, measuring.take)
 
     def _cancel_measuring(self) -> None:
         if self._measuring is not None:

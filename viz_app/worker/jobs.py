@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps, measure_maps
+from augenmerk.core.analysis.measure import MeasureName
+from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps, measure_maps
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.translation.result import ExperimentResult, Translation
@@ -121,20 +123,20 @@ class ExperimentJob(Job):
         )
 
 
+@dataclass(frozen=True)
 class MeasureJob(TranslationJob):
-    """Computes the maps of a translation in all measures but the weight."""
+    """Computes the maps of a translation in one measure."""
+
+    measure: MeasureName
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
         """See `Job.run`."""
-        from augenmerk.core.analysis.capture import trace_translation
-
-        trace = trace_translation(translator, self.translation)
-        maps = {}
-        for each, kind in BESIDE_WEIGHT:
+        model_pass, maps = Pass.of(translator, self.translation), {}
+        for kind in MEASURES[self.measure].kinds:
             if should_stop():
                 raise JobInterrupted(self)
-            maps[each, kind] = measure_maps(trace, each, kind)
-        return MeasuredMaps(self.translation, maps)
+            maps[kind] = measure_maps(model_pass, self.measure, kind)
+        return MeasuredMaps(self.translation, self.measure, maps)
 
 
 class TraceJob(TranslationJob):

@@ -157,6 +157,6 @@ def test_an_aligner_that_the_model_lacks_is_refused(translator: Translator) -> N
 
 
 def test_aligners_are_named_for_people() -> None:
-    assert str(Aligner(2, 7, "predicted", "weight")) == "layer 2 head 7, attention weight α, token predicted"
+    assert str(Aligner(2, 7, "predicted", "weight")) == "layer 2 head 7, weight α, token predicted"
     assert str(Aligner(None, None, "read", "rollout")) == "all layers mean of heads, rollout, token read"
     assert "all heads at once" in str(Aligner(0, None, "read", "norm-layer"))

@@ -1,5 +1,7 @@
 """Norms and rollout against direct formulas, computed here from the model's parameters one vector at a time."""
 
+import subprocess
+import sys
 import tracemalloc
 from argparse import ArgumentParser
 from dataclasses import replace
@@ -15,11 +17,13 @@ from augenmerk.core.analysis.measures import (
     cross_rollout,
     head_norms,
     layer_norms,
+    measure,
     measure_maps,
     measures_of,
     rollout,
     row_entropy,
 )
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.trace import HeadTrace, Trace
 from augenmerk.core.cli import analyze
 from augenmerk.core.errors import AnalysisError
@@ -45,6 +49,11 @@ def model() -> Transformer:
 @pytest.fixture(scope="module")
 def trace(model: Transformer) -> Trace:
     return trace_pair(PairPass(model, SOURCE, READ))
+
+
+@pytest.fixture(scope="module")
+def model_pass(model: Transformer) -> Pass:
+    return Pass(PairPass(model, SOURCE, READ))
 
 
 def inputs_of(module: MultiHeadAttention, model: Transformer) -> np.ndarray:
@@ -192,13 +201,13 @@ def test_cross_attention_is_carried_down_to_the_words(trace: Trace) -> None:
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("kind", MAP_KINDS)
-def test_every_measure_has_the_shape_it_promises(trace: Trace, measure, kind: MapKind) -> None:
+def test_every_measure_has_the_shape_it_promises(model_pass: Pass, trace: Trace, measure, kind: MapKind) -> None:
     described = MEASURES[measure]
     if kind not in described.kinds:
         with pytest.raises(AnalysisError, match="weight, norm, norm-layer"):
-            measure_maps(trace, measure, kind)
+            measure_maps(model_pass, measure, kind)
         return
-    maps = measure_maps(trace, measure, kind)
+    maps = measure_maps(model_pass, measure, kind)
     num_layers, _, *shape = trace.of_kind(kind).weights.shape
     assert maps.shape == (num_layers, HEADS if kind in described.per_head else 1, *shape)
     assert maps.dtype == np.float32
@@ -206,9 +215,9 @@ def test_every_measure_has_the_shape_it_promises(trace: Trace, measure, kind: Ma
         np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
 
 
-def test_an_unknown_measure_is_refused(trace: Trace) -> None:
+def test_an_unknown_measure_is_refused(model_pass: Pass) -> None:
     with pytest.raises(AnalysisError, match="no measure 'magic'"):
-        measure_maps(trace, "magic", "cross")
+        measure_maps(model_pass, "magic", "cross")
 
 
 def test_a_head_that_is_off_adds_nothing(model: Transformer) -> None:
@@ -227,10 +236,10 @@ def test_the_norms_of_a_scaled_head_are_scaled(model: Transformer) -> None:
 
 def test_one_layer_one_head_one_token() -> None:
     small = make_model(POST.replace(num_encoder_layers=1, num_decoder_layers=1, num_heads=1))
-    trace = trace_pair(PairPass(small, [5], [2]))
-    for measure, described in MEASURES.items():
+    model_pass = Pass(PairPass(small, [5], [2]))
+    for name, described in MEASURES.items():
         for kind in described.kinds:
-            assert measure_maps(trace, measure, kind).shape == (1, 1, 1, 1)
+            assert measure_maps(model_pass, name, kind).shape == (1, 1, 1, 1)
 
 
 def test_a_translation_is_traced_as_it_was_made(untrained_checkpoint: Path) -> None:
@@ -277,18 +286,37 @@ def test_the_entropy_of_a_row_is_that_of_its_shares_in_nats() -> None:
     np.testing.assert_allclose(row_entropy(rows), [[np.log(4), np.log(2), 0]], atol=1e-6)
 
 
-def test_a_declaration_is_all_that_a_new_measure_needs(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_declaration_is_all_that_a_new_measure_needs(model_pass: Pass, monkeypatch: pytest.MonkeyPatch) -> None:
     squares = replace(
         MEASURES["weight"],
-        compute=lambda trace, kind: trace.of_kind(kind).weights ** 2,
+        compute=lambda model_pass, kind: model_pass.weights(kind) ** 2,
         name="squared weight",
         kinds=("decoder", "cross"),
     )
     monkeypatch.setitem(MEASURES, "squares", squares)
-    np.testing.assert_array_equal(measure_maps(trace, "squares", "cross"), trace.cross.weights**2)
+    np.testing.assert_array_equal(measure_maps(model_pass, "squares", "cross"), model_pass.weights("cross") ** 2)
     assert "squares" in measures_of("decoder")
     with pytest.raises(AnalysisError, match="no measure 'squares' for encoder"):
-        measure_maps(trace, "squares", "encoder")
+        measure_maps(model_pass, "squares", "encoder")
     parser = ArgumentParser()
     analyze.add_options(parser)
     assert parser.parse_args(["a", "--measure", "squares"]).measure == "squares"
+
+
+def test_a_translation_is_measured_with_its_tokens(untrained_checkpoint: Path) -> None:
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    translation = translator.translate("ein mann .")
+    norms = measure(translator, translation, "norm", "decoder")
+    np.testing.assert_array_equal(norms.weights, head_norms(trace_translation(translator, translation).decoder))
+    assert norms.queries.labels == translation.predicted_tokens
+    assert norms.keys.labels == translation.read_tokens
+    assert measure(translator, translation, "rollout", "encoder").weights.shape[1] == 1
+    with pytest.raises(AnalysisError, match="no measure 'rollout' for decoder"):
+        measure(translator, translation, "rollout", "decoder")
+
+
+@pytest.mark.subprocess
+@pytest.mark.heavy
+def test_declarations_import_no_torch() -> None:
+    code = "import sys; import augenmerk.core.analysis.measures; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -9,6 +9,7 @@ from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.logit_attribution import logit_parts
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.analysis.roles import profile_heads
 from augenmerk.core.analysis.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
@@ -33,7 +34,7 @@ def results(translator: Translator) -> Iterator[tuple[str, np.ndarray]]:
     trace = trace_translation(translator, translation)
     for measure, described in MEASURES.items():
         for kind in described.kinds:
-            yield f"{measure} of {kind}", measure_maps(trace, measure, kind)
+            yield f"{measure} of {kind}", measure_maps(Pass.of(translator, translation), measure, kind)
     profiles = profile_heads(translator, GERMAN[:2], ENGLISH[:2])
     for kind in MAP_KINDS:
         yield from arrays_of(profiles.of_kind(kind), f"HeadProfiles of {kind}")

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head
@@ -40,12 +40,11 @@ def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, m
     found = told(capsys, untrained_checkpoint, "--target", TARGET, "--measure", measure, "--hide", "end", "--words")
     translator = Translator.load(untrained_checkpoint, "cpu")
     translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
-    trace = trace_translation(translator, translation)
     for kind in ("encoder", "decoder", "cross"):
         if kind not in MEASURES[measure].kinds:
             assert kind not in found
             continue
-        maps = measure_maps(trace, measure, kind)
+        maps = measure_maps(Pass.of(translator, translation), measure, kind)
         shown = Selection("predicted", True, frozenset({"end"})).apply(maps, translation, kind)
         np.testing.assert_allclose(found[kind], shown.weights, atol=1e-6)
         np.testing.assert_allclose(found[f"{kind}_hidden_mass"], shown.hidden_mass, atol=1e-6)

@@ -17,6 +17,7 @@ from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.analysis.logit_attribution import logit_parts
 from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.measures import Measure, measure_maps
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.occlusion import occlude_source_words
 from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.checkpoint.file import save_checkpoint
@@ -147,10 +148,11 @@ def test_changes_to_heads_can_overflow_too() -> None:
 @pytest.mark.parametrize("measure", ["norm", "norm-layer"])
 def test_lengths_that_overflow_where_logits_do_not_name_their_layer(measure: Measure) -> None:
     healthy = make_translator(MARIAN)
-    trace = trace_translation(healthy, healthy.run(Experiment(pair(healthy)[0])))
+    huge = Pass.of(healthy, healthy.run(Experiment(pair(healthy)[0])))
+    trace = huge.trace
     values = trace.encoder.values.copy()
     values[1] *= 1e37
-    huge = replace(trace, encoder=replace(trace.encoder, values=values))
+    vars(huge)["trace"] = replace(trace, encoder=replace(trace.encoder, values=values))
     with pytest.raises(NonFiniteError, match="first in encoder layer 1, self-attention"):
         measure_maps(huge, measure, "encoder")
     assert np.isfinite(measure_maps(huge, measure, "cross")).all()

@@ -102,7 +102,7 @@ def test_an_answer_about_an_earlier_result_never_comes(tab: RecordingTab, qtbot:
     assert translation is not None
     tab.state.submit(toggle(Head("cross", 0, 0)))  # asked for before, and answered before
     answers: list[object] = []
-    tab.ask(MeasureJob(translation), answers.append)
+    tab.ask(MeasureJob(translation, "norm"), answers.append)
     assert tab.request.is_running
     qtbot.waitUntil(lambda: tab.state.translation is not translation, timeout=10_000)
     assert not tab.request.is_running

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.measures import measure_maps
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
@@ -72,7 +72,7 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     translator = Translator.load(untrained_checkpoint, "cpu")
     off = heads_switched_off([Head("encoder", 0, 0)])
     translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), off))
-    maps = measure_maps(trace_translation(translator, translation), "norm", "cross")
+    maps = measure_maps(Pass.of(translator, translation), "norm", "cross")
     expected = Selection("predicted", True, frozenset({"end"})).apply(maps[1, 0], translation, "cross")
     np.testing.assert_allclose(picture.values, expected.weights, atol=1e-6)
     assert picture.row_labels == expected.queries.labels

@@ -230,11 +230,11 @@ def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(page: MapsPage, savi
     translation = page.state.translation
     assert translation is not None
     page.state.settings.measure = "rollout"
-    measured = measure_by_halves(translation)
+    measured = measure_by_halves(translation, "rollout")
     page.state.measuring.take(measured)
     saving.save_table(tmp_path / "map.npz")
     with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
-        expected = measured.maps["rollout", "cross"]
+        expected = measured.maps["cross"]
         np.testing.assert_array_equal(arrays["rollout_cross"], np.broadcast_to(expected, arrays["cross"].shape))
         assert not np.array_equal(arrays["rollout_cross"], arrays["cross"])
         assert "rollout_decoder" not in arrays  # there is none
@@ -266,7 +266,7 @@ def test_the_page_for_the_browser_shows_the_measure_and_selection_of_the_window(
     translation = page.state.translation
     assert translation is not None
     page.state.settings.measure = "rollout"
-    measured = measure_by_halves(translation)
+    measured = measure_by_halves(translation, "rollout")
     page.state.measuring.take(measured)
     page.state.settings.hides_wrapping, page.state.settings.label_mode = True, "predicted"
     saving.save_html(tmp_path / "maps.html")

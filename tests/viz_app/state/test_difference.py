@@ -5,7 +5,6 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.measures import BESIDE_WEIGHT, MeasuredMaps
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import Translation
@@ -14,7 +13,7 @@ from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, top_value, top_
 from augenmerk.viz_app.state.map_text import describe, difference_note
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from tests.viz_app.synthetic import make_result, make_translation
+from tests.viz_app.synthetic import make_result, make_translation, measure_by_halves
 
 HEAD = Head("cross", 0, 1)
 
@@ -103,8 +102,7 @@ def test_a_difference_needs_both_translations_measured(state: ExperimentState) -
     lacking = []
     while (translation := state.maps.lacking_measure()) is not None:
         lacking.append(translation)
-        maps = {(measure, kind): translation.maps.of_kind(kind) / 2 for measure, kind in BESIDE_WEIGHT}
-        state.measuring.take(MeasuredMaps(translation, maps))
+        state.measuring.take(measure_by_halves(translation, state.settings.measure))
     assert lacking == [result.original, result.changed]
     weights = (result.changed.maps.cross - result.original.maps.cross) / 2
     np.testing.assert_allclose(state.maps.view_all("cross").values[:, :, 0], weights[:, :, 0], rtol=1e-5, atol=1e-7)

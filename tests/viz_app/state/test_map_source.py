@@ -404,7 +404,7 @@ def test_the_example_of_a_difference_is_the_largest_change() -> None:
 def _measure_all(state: ExperimentState) -> None:
     """Lets every measure be half the weight."""
     assert state.translation is not None
-    state.measuring.take(measure_by_halves(state.translation))
+    state.measuring.take(measure_by_halves(state.translation, state.settings.measure))
 
 
 def test_norms_share_a_scale_that_reaches_to_the_largest_of_their_kind(state: ExperimentState) -> None:

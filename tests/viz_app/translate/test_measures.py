@@ -1,6 +1,7 @@
 """Measures beside the weight: chosen from the menu, computed in the thread, shown in grid and map, by a real model."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.capture import trace_translation
-from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.analysis.measure import Measure
+from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.map_text import describe
 from augenmerk.viz_app.state.map_view import MapView, Pair, Place
@@ -46,7 +49,7 @@ def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(page:
     (measured,) = page.state.maps.measured.values()
     assert measured.translation is page.state.translation
     page.state.settings.merges_words = False
-    np.testing.assert_array_equal(_view(page).values, measured.maps["rollout", "cross"][0, 1])
+    np.testing.assert_array_equal(_view(page).values, measured.maps["cross"][0, 1])
     assert not np.allclose(_view(page).values, weights)
     assert page.heads.grid.grab().toImage() != grid
     assert page.head.heatmap.grab().toImage() != heatmap
@@ -55,6 +58,23 @@ def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(page:
     _choose(qtbot, page, "weight")
     assert "Abnar" not in page.head.meaning.text()
     assert page.heads.grid.grab().toImage() == grid
+
+
+@pytest.mark.heavy
+def test_only_the_chosen_measure_is_computed_and_only_once(
+    page: TranslatePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed = []
+    for name, declaration in tuple(MEASURES.items()):
+
+        def compute(*arguments: Any, name: str = name, declaration: Measure = declaration) -> FloatArray:
+            computed.append((name, arguments[1]))
+            return declaration.compute(*arguments)
+
+        monkeypatch.setitem(MEASURES, name, replace(declaration, compute=compute))
+    for measure in ("norm", "rollout", "norm", "weight", "rollout"):
+        _choose(qtbot, page, measure)
+    assert computed == [("norm", kind) for kind in MAP_KINDS] + [("rollout", "encoder"), ("rollout", "cross")]
 
 
 @pytest.mark.heavy
@@ -92,7 +112,7 @@ def test_a_difference_waits_until_both_translations_are_measured(page: Translate
     assert page.state.maps.is_signed("cross")
     row, column = np.argwhere(np.isfinite(_view(page).values))[0]
     pair = _view(page).pair_at(Place(int(row), int(column)))
-    assert describe(page.state, pair)[1].startswith("change of ‖α·f(x)‖ ")  # type: ignore[index]
+    assert describe(page.state, pair)[1].startswith("change of norm ‖α·f(x)‖ ")  # type: ignore[index]
 
 
 @pytest.mark.heavy
@@ -101,14 +121,14 @@ def test_a_measure_that_takes_long_is_cancelled(
     page: TranslatePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     """The weights stay; the worker goes on with what comes next, and the measure can be chosen again."""
-    gate = threading.Event()
+    gate, of = threading.Event(), Pass.of
 
-    def trace_late(*arguments: Any) -> Trace:
+    def trace_late(*arguments: Any) -> Pass:
         assert gate.wait(10)
-        return trace_translation(*arguments)
+        return of(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr("augenmerk.core.analysis.capture.trace_translation", trace_late)
+        patch.setattr("augenmerk.core.analysis.model_pass.Pass.of", trace_late)
         page.head.measure_menu.actions_by_name["norm"].trigger()
         assert "Computing: norm" in page.head.meaning.text()
         assert 'href="cancel"' in page.head.meaning.text()

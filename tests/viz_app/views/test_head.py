@@ -525,7 +525,7 @@ def test_below_a_narrow_map_the_words_stand_above_the_buttons(
             state.selection.pinned = pair
             assert words.isVisible()
             assert "…" not in words.shown_text()
-            assert ("Click " if pair is None else " → mann, weight 0.") in words.shown_text()
+            assert ("Click " if pair is None else " → mann, weight α 0.") in words.shown_text()
             assert (words.geometry().bottom() < button.geometry().center().y()) is stands_above, (
                 "nothing jumps when a cell is pinned"
             )
