@@ -13,6 +13,7 @@ from augenmerk.core.analysis.measure import Measure, MeasureName, in_order
 from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.selection import DEFAULT_LABEL_MODE, LabelledMap, LabelMode, label_map
 from augenmerk.core.analysis.trace import HeadTrace
+from augenmerk.core.analysis.value_zeroing import VALUE_ZEROING
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, read_only
@@ -205,6 +206,6 @@ ROLLOUT = Measure(
 )
 
 MEASURES: dict[MeasureName, Measure] = in_order(
-    {"weight": WEIGHT, "norm": NORM, "norm-layer": LAYER_NORM, "rollout": ROLLOUT}
+    {"weight": WEIGHT, "norm": NORM, "norm-layer": LAYER_NORM, "rollout": ROLLOUT, "value-zeroing": VALUE_ZEROING}
 )
 """Every measure, by its name in files and options."""

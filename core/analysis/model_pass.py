@@ -6,8 +6,6 @@ Nothing is computed, and torch is not imported, before something is asked of the
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from augenmerk.core.analysis.trace import HeadTrace, Trace
 from augenmerk.core.model.heads import Side
 from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind, Translation, read_only
@@ -88,7 +86,7 @@ class Pass:
         module = getattr(self.pair.model, f"{side}_layers")[layer]
         before = self._values[f"{_place_of(kind, layer)}.before"]
         with torch.inference_mode():
-            added = torch.from_numpy(np.ascontiguousarray(attention_output)).to(before)
+            added = torch.tensor(attention_output).to(before)
             states = getattr(module, SUBLAYERS[side][sublayer])(before, added)
             if kind == "decoder":
                 memory = self._values[f"{_place_of('cross', layer)}.memory"].expand(len(states), -1, -1)
