@@ -32,8 +32,8 @@ from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.vocabulary import SPECIALS, Vocabulary
 from augenmerk.core.training.session import TrainingSession
+from benchmarks.naive_transformer import NUM_SOURCE, NUM_TARGET, PADDING, NaiveTrainer
 from benchmarks.ratio import Ratio, paired_medians
-from benchmarks.seed import NUM_SOURCE, NUM_TARGET, PADDING, SeedTrainer
 
 BATCHES = 4
 FEEDING_SHARE = 0.02
@@ -45,9 +45,9 @@ def run() -> list[Ratio]:
     session = TrainingSession(preset("notebook"), corpus, "cpu")
     batches = [collate(corpus.train, range(n * 128, (n + 1) * 128), PADDING) for n in range(BATCHES)]
     ratios = []
-    others: list[tuple[str, SeedTrainer | NaiveTrainer, float, float]] = [
-        ("naive eager code", SeedTrainer(), 1.6, 2.0),
-        ("torch.nn.Transformer", NaiveTrainer(), 1.4, 1.7),
+    others: list[tuple[str, NaiveTrainer | TorchTrainer, float, float]] = [
+        ("naive eager code", NaiveTrainer(), 1.6, 2.0),
+        ("torch.nn.Transformer", TorchTrainer(), 1.4, 1.7),
     ]
     for name, other, required, aim in others:
         ours_seconds, other_seconds = (
@@ -71,7 +71,7 @@ def on_gpu(corpus: PreparedCorpus, batches: list[Batch]) -> Ratio:
     """A step by CUDA graphs in mixed precision against naive code in 32 bits."""
     run = preset("notebook")
     training = run.training.replace(precision="auto")
-    session, other = TrainingSession(replace(run, training=training), corpus, "cuda:0"), SeedTrainer("cuda:0")
+    session, other = TrainingSession(replace(run, training=training), corpus, "cuda:0"), NaiveTrainer("cuda:0")
     ours_seconds, other_seconds = (
         seconds / BATCHES
         for seconds in paired_medians(
@@ -117,12 +117,12 @@ def made_up_corpus() -> PreparedCorpus:
     return PreparedCorpus("made up", data, codecs, pairs, pairs, SentencePairs((), ()))
 
 
-class NaiveTrainer:
+class TorchTrainer:
     """The same architecture and step as its documentation would have one write it."""
 
     def __init__(self) -> None:
         torch.manual_seed(0)
-        self.model = NaiveTransformer()
+        self.model = TorchTransformer()
         self.model.train()
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=5e-4)
         self.criterion = nn.CrossEntropyLoss(ignore_index=PADDING)
@@ -138,7 +138,7 @@ class NaiveTrainer:
         return float(loss.detach())
 
 
-class NaiveTransformer(nn.Module):
+class TorchTransformer(nn.Module):
     """`notebook` with `torch.nn.Transformer` inside."""
 
     def __init__(self) -> None:

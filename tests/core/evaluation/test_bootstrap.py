@@ -1,4 +1,4 @@
-"""The interval around the seeds' BLEU: the same counts as torchtext, sentence by sentence."""
+"""The interval around the BLEU of the reproduced systems: the same counts as torchtext, sentence by sentence."""
 
 import gzip
 import random

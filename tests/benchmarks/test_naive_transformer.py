@@ -5,7 +5,7 @@ import pytest
 from augenmerk.core.config import preset
 from augenmerk.core.corpora.batches import collate
 from augenmerk.core.training.session import TrainingSession
-from benchmarks.seed import PADDING, SeedTrainer
+from benchmarks.naive_transformer import PADDING, NaiveTrainer
 from benchmarks.training import made_up_corpus
 
 
@@ -14,7 +14,7 @@ from benchmarks.training import made_up_corpus
 def test_the_naive_step_has_the_parameters_and_the_first_loss_of_ours() -> None:
     corpus = made_up_corpus()
     run = preset("notebook")
-    ours, naive = TrainingSession(run, corpus, "cpu"), SeedTrainer()
+    ours, naive = TrainingSession(run, corpus, "cpu"), NaiveTrainer()
     assert ours.model.num_parameters == sum(parameter.numel() for parameter in naive.model.parameters())
     batch = collate(corpus.train, range(4), PADDING)
     result = ours.step([batch])
@@ -24,5 +24,5 @@ def test_the_naive_step_has_the_parameters_and_the_first_loss_of_ours() -> None:
 
 @pytest.mark.training
 def test_adam_of_the_naive_step_is_neither_fused_nor_joined() -> None:
-    (group,) = SeedTrainer().optimizer.param_groups
+    (group,) = NaiveTrainer().optimizer.param_groups
     assert (group["fused"], group["foreach"]) == (False, False)

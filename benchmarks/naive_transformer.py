@@ -17,13 +17,13 @@ NUM_SOURCE, NUM_TARGET, PADDING = 7853, 5893, 1
 WIDTH, HEADS, LAYERS, INNER, POSITIONS, DROPOUT = 256, 8, 3, 512, 100, 0.1
 
 
-class SeedTrainer:
+class NaiveTrainer:
     """Model, Adam and criterion on `device`; `step` is one optimizer step."""
 
     def __init__(self, device: str = "cpu") -> None:
         torch.manual_seed(0)
         self.device = device
-        self.model = SeedTransformer()
+        self.model = NaiveTransformer()
         for parameter in self.model.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -43,7 +43,7 @@ class SeedTrainer:
         return float(loss.item())
 
 
-class SeedTransformer(nn.Module):
+class NaiveTransformer(nn.Module):
     """Encoder, decoder and output layer."""
 
     def __init__(self) -> None:
