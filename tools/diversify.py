@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from augenmerk.core.checkpoint.file import model_digest
 from augenmerk.core.corpora.parallel import SentencePairs, read_folder, read_lines
 from augenmerk.core.errors import AugenmerkError, CorpusError
 from augenmerk.core.storage import write_text
@@ -30,7 +31,7 @@ def diversify(original: SentencePairs, translated: Iterable[SentencePairs]) -> S
     return SentencePairs(tuple(source for source, _ in pairs), tuple(target for _, target in pairs))
 
 
-def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str], beam: int, kept: Path) -> list[str]:
+def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str], beam: int, out: Path) -> list[str]:
     """The translation of each line, on one line; "" for an empty one.
 
     Args:
@@ -38,19 +39,21 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
         model: the checkpoint to translate with.
         languages: source and target language, which the model must have.
         beam: width of the beam.
-        kept: a text file with the first translations, which is extended; it may not exist yet.
+        out: the folder of the text file with the first translations, which is extended. Its name contains the digest
+            of the model: models of different runs have the same file name.
 
     Raises:
-        CorpusError: the model translates between other languages, or `kept` has too many lines.
+        CorpusError: the model translates between other languages, or the file has too many lines.
         AugenmerkError: a file cannot be read or written.
     """
+    translator = Translator.load(model, "cpu")
+    kept = out / f"by-{model.stem}-{model_digest(translator.checkpoint)[:8]}.txt"
     done = read_lines(kept) if kept.exists() else []
     if len(done) > len(lines):
         raise CorpusError(
             f"{kept} has {len(done):,} translations, but there are only {len(lines):,} sentences. Delete it, or choose "
             "another folder."
         )
-    translator = Translator.load(model, "cpu")
     data = translator.run_config.data
     if (data.source_language, data.target_language) != languages:
         raise CorpusError(
@@ -61,7 +64,7 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
         chunk = translator.translate_corpus(lines[len(done) : len(done) + CHUNK], beam=beam)
         done += [" ".join(hypothesis.text.split()) for hypothesis in chunk]
         write_text(kept, "\n".join(done) + "\n")
-        print(f"{model.name}: {len(done):,} of {len(lines):,}", file=sys.stderr, flush=True)
+        print(f"{model}: {len(done):,} of {len(lines):,}", file=sys.stderr, flush=True)
     return done
 
 
@@ -73,10 +76,10 @@ def main(words: Sequence[str]) -> int:
         data = read_folder(options.data, source, target)
         parts = []
         for model in options.forward:
-            found = translate_lines(data.train.source, model, (source, target), options.beam, _kept(options.out, model))
+            found = translate_lines(data.train.source, model, (source, target), options.beam, options.out)
             parts.append(SentencePairs(data.train.source, tuple(found)))
         for model in options.backward:
-            found = translate_lines(data.train.target, model, (target, source), options.beam, _kept(options.out, model))
+            found = translate_lines(data.train.target, model, (target, source), options.beam, options.out)
             parts.append(SentencePairs(tuple(found), data.train.target))
         train = diversify(data.train, parts)
         for split, pairs in (("train", train), ("val", data.validation)):
@@ -87,10 +90,6 @@ def main(words: Sequence[str]) -> int:
         return 2
     print(f"{options.out}: {len(train):,} pairs, {len(data.train):,} of them from {options.data}")
     return 0
-
-
-def _kept(folder: Path, model: Path) -> Path:
-    return folder / f"by-{model.stem}.txt"
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:

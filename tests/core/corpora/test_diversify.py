@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from augenmerk.core.checkpoint.file import load_checkpoint, model_digest
 from augenmerk.core.corpora.parallel import SentencePairs, read_folder
 from augenmerk.core.resources import bundled_model_path
 from tools.diversify import diversify, main
@@ -32,7 +33,8 @@ def test_pairs_that_were_there_before_and_empty_sides_are_left_out() -> None:
 @pytest.mark.heavy
 def test_a_folder_holds_the_pairs_and_what_a_model_says_of_their_sources(data: Path, tmp_path: Path) -> None:
     model, out = bundled_model_path(), tmp_path / "more"
-    kept = out / f"by-{model.stem}.txt"
+    digest = model_digest(load_checkpoint(model))
+    kept = out / f"by-{model.stem}-{digest[:8]}.txt"
     out.mkdir()
     kept.write_text("Kept from an interrupted call.\n", encoding="utf-8")
     assert main([str(data), "--out", str(out), "--forward", str(model), "--beam", "1"]) == 0
@@ -44,6 +46,20 @@ def test_a_folder_holds_the_pairs_and_what_a_model_says_of_their_sources(data: P
     new = dict(zip(found.train.source[3:], found.train.target[3:], strict=True))
     assert new[GERMAN[2]] == "A woman is reading a book."
     assert kept.read_text(encoding="utf-8").count("\n") == 3
+
+
+@pytest.mark.heavy
+def test_models_of_different_runs_may_have_the_same_file_name(
+    data: Path, tmp_path: Path, untrained_checkpoint: Path
+) -> None:
+    models = [tmp_path / run / "last.safetensors" for run in ("first", "second")]
+    for model, source in zip(models, (bundled_model_path(), untrained_checkpoint), strict=True):
+        model.parent.mkdir()
+        model.write_bytes(source.read_bytes())
+    out = tmp_path / "more"
+    assert main([str(data), "--out", str(out), "--forward", *map(str, models), "--beam", "1"]) == 0
+    texts = [path.read_text(encoding="utf-8") for path in out.glob("by-last-*.txt")]
+    assert len(set(texts)) == len(texts) == 2
 
 
 def test_a_model_of_the_other_direction_is_refused(
