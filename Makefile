@@ -7,13 +7,15 @@
 # MUTANTS=10000       how many damaged checkpoints `make fuzz` tries
 # MINUTES=60          how long `make soak` uses a window
 # TESTS="tests/core"  the tests to run, and other arguments for pytest
+# MODEL=FOLDER        where `make model` keeps its stages (default: runs/bundled-model)
+# ARGUMENTS=--dry-run for `make model`: all stages with 1% of the pairs; --data FOLDER: instead of a download
 # UPGRADE="spacy uv"  the packages of which `make lock` takes the newest version that fits
 # JOBS=1              number of tests run in parallel (default: one per processor core, at most 8); 0 allows a debugger
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help run test-quick test test-all test-cpus test-avx2 test-emulated test-wheel check check-static lint format \
-	types contract javascript claims bench soak fuzz screenshot learn-picture train-picture curve lock wheel clean
+	types contract javascript claims bench soak fuzz screenshot learn-picture train-picture curve model lock wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
@@ -28,6 +30,8 @@ AVX2_ONLY := ATEN_CPU_CAPABILITY=avx2 FBGEMM_ENABLE_INSTRUCTIONS=AVX2 ONEDNN_MAX
 KILLS ?= 100
 MUTANTS ?= 10000
 MINUTES ?= 60
+MODEL ?= runs/bundled-model
+ARGUMENTS ?=
 SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
 SCREENSHOT ?= docs/images/translate.png
 
@@ -43,6 +47,8 @@ help: ## List the targets
 	@echo "  TORCH=cpu, cuda     on Linux: the build of torch (without an NVIDIA driver: cpu)"
 	@echo "  TESTS=tests/core    run only these tests"
 	@echo "  JOBS=1              number of tests run in parallel"
+	@echo "  MODEL=FOLDER        model: where its stages are (default: runs/bundled-model)"
+	@echo "  ARGUMENTS=--dry-run model: all stages with 1% of the pairs, in minutes"
 	@echo "  KILLS=20            soak: number of kills"
 	@echo "  MUTANTS=1000        fuzz: number of damaged checkpoints"
 	@echo "  MINUTES=15          soak: minutes of using a window"
@@ -120,6 +126,9 @@ soak: $(VENV)/.ready-dev ## Kill a training 100 times, fill its disk, use a wind
 fuzz: $(VENV)/.ready-dev ## Open thousands of damaged files, random texts and settings (Linux)
 	$(RUN) -m tests.fuzz --checkpoints $(MUTANTS) --bundled 300 --others 4000
 	$(RUN) -m pytest tests/fuzz/test_properties.py --hypothesis-profile=long
+
+model: $(VENV)/.ready-app ## Train the bundled model from the 29,000 pairs of Multi30k, or resume: by estimate 16 hours on one core
+	$(RUN) -m tools.train_bundled_model --out $(MODEL) $(ARGUMENTS)
 
 # --- ship ------------------------------------------------------------------------------------------------------------
 

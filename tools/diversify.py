@@ -68,6 +68,13 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
     return done
 
 
+def write_folder(folder: Path, languages: tuple[str, str], train: SentencePairs, validation: SentencePairs) -> None:
+    """Write train.* and val.* of a corpus folder. Raises `StorageError`."""
+    for split, pairs in (("train", train), ("val", validation)):
+        for language, lines in zip(languages, (pairs.source, pairs.target), strict=True):
+            write_text(folder / f"{split}.{language}", "\n".join(lines) + "\n")
+
+
 def main(words: Sequence[str]) -> int:
     """Print the number of pairs. The exit status is 2 if a file cannot be used."""
     options = _options(words)
@@ -82,9 +89,7 @@ def main(words: Sequence[str]) -> int:
             found = translate_lines(data.train.target, model, (target, source), options.beam, options.out)
             parts.append(SentencePairs(tuple(found), data.train.target))
         train = diversify(data.train, parts)
-        for split, pairs in (("train", train), ("val", data.validation)):
-            write_text(options.out / f"{split}.{source}", "\n".join(pairs.source) + "\n")
-            write_text(options.out / f"{split}.{target}", "\n".join(pairs.target) + "\n")
+        write_folder(options.out, options.languages, train, data.validation)
     except AugenmerkError as error:
         print(error, file=sys.stderr)
         return 2
