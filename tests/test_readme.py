@@ -122,6 +122,10 @@ def test_the_readme_is_short() -> None:
     assert len(README.split()) < 900
 
 
+def test_the_model_card_fits_on_two_screens() -> None:
+    assert len((ROOT / "resources" / "MODEL_CARD.md").read_text("utf-8").splitlines()) <= 90
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "resources").rglob("*.md")), ids=lambda page: page.name)
 def test_links_of_pages_in_the_wheel_lead_to_files_in_the_wheel(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):

@@ -1,8 +1,9 @@
 """Check what texts claim about the bundled model: `make claims`, or `python -m tools.claims`.
 
-Chapters, gallery, lessons, model card, README: each line is one claim, with where it stands, what it says, and what the
-model does today. Those of examples and lessons are found in the files themselves, the others are listed here beside the
-words of the text that make them: where these words are no longer in the text, the claim does not hold either.
+Chapters, gallery, lessons, model card, its notebook, README: each line is one claim, with where it stands, what it
+says, and what the model does today. Those of examples and lessons are found in the files themselves, the others are
+listed here beside the words of the text that make them: where these words are no longer in the text, the claim does not
+hold either.
 
     python -m tools.claims --scores FOLDER      also the scores; FOLDER contains Multi30k; takes minutes
 
@@ -49,6 +50,7 @@ from tools.check_gallery import weights_of
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 CARD = "MODEL_CARD.md"
+NOTEBOOK = README.with_name("docs") / "model-notebook.md"
 MIN_WEIGHT = 0.6
 """Minimum weight of the cell that an example pins, so that it is visible."""
 GUITAR = "Der alte Mann, der am Fenster sitzt, spielt Gitarre."
@@ -422,7 +424,7 @@ def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
     return today, abs(least.effect) < LITTLE
 
 
-# --- model card and README -------------------------------------------------------------------------------------------
+# --- model card, notebook, README -------------------------------------------------------------------------------------
 
 
 def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
@@ -437,20 +439,20 @@ def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
     count = len(read_chapters())
     word = numbers[count - 9] if 9 <= count < 9 + len(numbers) else str(count)
     yield Claim("README.md", f"{word} chapters", word, f"{word} chapters" in readme)
-    for name, row in _role_rows(card).items():
+    for name, row in _role_rows(NOTEBOOK.read_text("utf-8")).items():
         found = _roles_of(name)
-        yield Claim(f"{CARD}: roles, {name}", " ".join(map(str, row)), " ".join(map(str, found)), row == found)
+        yield Claim(f"{NOTEBOOK.name}: roles, {name}", " ".join(map(str, row)), " ".join(map(str, found)), row == found)
     named = _score_of(card, "greedy")
-    said = re.search(r"The bundled model scores ([\d.]+) BLEU", readme)
+    said = re.search(r"The bundled model scores ([\d.]+) BLEU", " ".join(readme.split()))
     score = said[1] if said is not None else "?"
     yield Claim("README.md", f"BLEU {score}, greedy", f"{named} in {CARD}", score == named)
 
 
-def _role_rows(card: str) -> dict[str, list[int]]:
+def _role_rows(page: str) -> dict[str, list[int]]:
     """The table of roles: how many heads of each kind are previous, self, aligner, broad, mixed."""
     names = {"encoder": "encoder", "decoder": "decoder", "cross-attention": "cross"}
     rows = {}
-    for line in card.splitlines():
+    for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 6 and cells[0] in names:
             rows[names[cells[0]]] = [0 if cell == "–" else int(cell) for cell in cells[1:]]

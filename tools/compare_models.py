@@ -2,7 +2,7 @@
 
     python -m tools.compare_models MODEL.safetensors [MODEL.safetensors …] [--source val.de.gz --reference val.en.gz]
 
-Every model is compared with the first. The score is that of the published systems (`augenmerk evaluate`: spaCy tokens,
+Every model is compared with the first. The score is that of the reproduced systems (`augenmerk evaluate`: spaCy tokens,
 lower-cased), greedy unless --beam is set. The default files are the validation split in the user's cache.
 """
 

@@ -1,4 +1,4 @@
-"""Compute the figures of “Three findings” in the model card: `python -m tools.findings FOLDER`.
+"""Compute the figures of “Three findings” in docs/model-notebook.md: `python -m tools.findings FOLDER`.
 
 FOLDER contains Multi30k. Takes about five minutes.
 """

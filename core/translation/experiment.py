@@ -19,7 +19,7 @@ from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.subwords import WORD_MARK
 
 DEFAULT_LENGTH_PENALTY = 1.5
-"""α, chosen on the bundled model's validation split: see `resources/MODEL_CARD.md`. Vaswani et al. 2017 took 0.6."""
+"""α, chosen on the bundled model's validation split: see `docs/model-notebook.md`. Vaswani et al. 2017 took 0.6."""
 MAX_BEAM = 100
 MAX_LENGTH_PENALTY = 10.0
 MAX_FACTOR = 1_000.0

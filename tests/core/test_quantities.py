@@ -61,6 +61,7 @@ TEXTS = [
     *(ROOT / "resources" / "lessons").glob("*.augenmerk"),
     *(ROOT / "resources").glob("*.toml"),
     ROOT / "resources" / "MODEL_CARD.md",
+    ROOT / "docs" / "model-notebook.md",
     ROOT / "README.md",
 ]
 WITH_SPACE = re.compile(r"[\d}] %(?! …)")
