@@ -29,13 +29,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a table for each folder that contains runs. Raises `AugenmerkError`."""
-    from augenmerk.core.training.folder import default_runs_folder, list_runs, remembered_run_folders
+    from augenmerk.core.training.folder import default_runs_folder, each_once, list_runs, remembered_run_folders
 
     expected = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
     folders = expected if options.folder is not None else [*expected, *remembered_run_folders()]
-    found = {folder: list_runs(folder) for folder in _each_once(folders)}
+    found = {folder: list_runs(folder) for folder in each_once(folders)}
+    listed = set(map(id, each_once(run.folder for runs in found.values() for run in runs)))
+    found = {folder: [run for run in runs if id(run.folder) in listed] for folder, runs in found.items()}
     if not any(found.values()):
-        searched = " or ".join(map(str, _each_once(expected)))
+        searched = " or ".join(map(str, each_once(expected)))
         raise CheckpointError(
             f"No run found in {searched}. Name the folder of a run (augenmerk train --out), or one that contains such "
             "folders."
@@ -47,10 +49,6 @@ def run(options: argparse.Namespace) -> int:
     ]
     print("\n\n".join(tables))
     return 0
-
-
-def _each_once(folders: Sequence[Path]) -> list[Path]:
-    return list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
 
 
 def _table(runs: "Sequence[RunSummary]") -> list[str]:

@@ -17,7 +17,7 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -390,13 +390,21 @@ class RunSummary:
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
-    """The runs in `folder`: itself, if it is one, and its subfolders, by name."""
+    """The runs in `folder`: itself, if it is one, and its subfolders, by name, each once."""
     folder = Path(folder)
     try:
         inside = sorted(path for path in folder.iterdir() if path.is_dir())
     except OSError:
         return []
-    return [summarize(path) for path in (folder, *inside) if is_run(path)]
+    return [summarize(path) for path in each_once([folder, *inside]) if is_run(path)]
+
+
+def each_once(folders: Iterable[Path]) -> list[Path]:
+    """The folders in their order, without other names of the same ones: first of all, symbolic links are left out."""
+    names: dict[str, Path] = {}
+    for folder in sorted(folders := list(folders), key=Path.is_symlink):
+        names.setdefault(os.path.realpath(folder), folder)
+    return [folder for folder in folders if names[os.path.realpath(folder)] is folder]
 
 
 def is_run(folder: Path) -> bool:

@@ -10,7 +10,16 @@ from psygnal import Signal
 from augenmerk.core.checkpoint.history import EpochRecord, read_history
 from augenmerk.core.errors import CheckpointError, TrainingError
 from augenmerk.core.quantities import counted
-from augenmerk.core.training.folder import HISTORY, LAST, RUN_SETTINGS, RunSummary, is_run, summarize, with_best
+from augenmerk.core.training.folder import (
+    HISTORY,
+    LAST,
+    RUN_SETTINGS,
+    RunSummary,
+    each_once,
+    is_run,
+    summarize,
+    with_best,
+)
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.train.curves import RunCurves
 
@@ -90,7 +99,7 @@ def read_run(folder: Path, *, with_steps: bool = False) -> RunOnDisk:
 def runs_in(parent: Path) -> list[RunOnDisk]:
     """The readable runs in the folders of `parent`, the newest first, `MAX_LISTED` at most."""
     try:
-        found = [(_changed(folder), folder) for folder in parent.iterdir() if _is_run(folder)]
+        found = [(_changed(folder), folder) for folder in each_once(filter(_is_run, parent.iterdir()))]
     except OSError:
         return []
     runs = []

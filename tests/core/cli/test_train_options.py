@@ -174,6 +174,29 @@ def test_long_names_and_control_characters_keep_the_columns_of_runs(
     assert {line[: header.index("epochs") + len("epochs")][-3:] for line in lines} == {"0/2"}
 
 
+@pytest.mark.skipif(os.name != "posix", reason="anybody may make links on POSIX systems")
+def test_a_run_with_several_names_is_listed_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, elsewhere = tmp_path / "runs", tmp_path / "elsewhere"
+    for folder in (runs / "mine", elsewhere / "other"):
+        folder.mkdir(parents=True)
+        (folder / "run.toml").write_text(to_toml(copy_run(num_epochs=2)))
+    for name, target in {"a-link": "mine", "same": ".", "loop": "loop", "other": elsewhere / "other"}.items():
+        (runs / name).symlink_to(target)
+    monkeypatch.chdir(tmp_path)
+    for name in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    for folder, names in (("runs", ["mine", "other"]), ("runs/mine", ["mine"])):
+        assert main(["runs", folder]) == 0
+        assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["run", *names]
+    remember_run_folder(elsewhere)
+    remember_run_folder(runs / "mine")
+    assert main(["runs"]) == 0
+    told = capsys.readouterr().out
+    assert (told.count("\nmine "), told.count("\nother ")) == (1, 1)
+
+
 def test_runs_of_the_window_are_listed_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

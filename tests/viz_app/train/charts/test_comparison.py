@@ -1,3 +1,4 @@
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,9 @@ def test_runs_of_a_folder_are_listed_newest_first_without_the_unreadable(tmp_pat
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "history.csv").write_text("nonsense", encoding="utf-8")
     assert [run.name for run in runs_in(tmp_path)] == ["newest", "older", "oldest"]
+    with suppress(OSError):  # where links may not be made
+        (tmp_path / "a-link").symlink_to("newest")
+    assert [run.name for run in runs_in(tmp_path)] == ["newest", "older", "oldest"], "each once"
     assert runs_in(tmp_path / "missing") == []
 
 
