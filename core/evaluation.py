@@ -152,7 +152,7 @@ def in_words_of_bleu(
         return hypotheses
     rules = rules_for(config.target_language) if language is None else language
     words = SpacyTokenizer(rules).pipe(hypothesis.text for hypothesis in hypotheses)
-    return [Hypothesis(each.text, tuple(cut)) for each, cut in zip(hypotheses, words, strict=True)]
+    return [Hypothesis(hypothesis.text, tuple(cut)) for hypothesis, cut in zip(hypotheses, words, strict=True)]
 
 
 MAX_ORDER = 4

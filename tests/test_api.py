@@ -34,7 +34,7 @@ def test_every_error_of_the_core_is_public_or_has_a_public_base() -> None:
     from augenmerk.core import errors
 
     for error in vars(errors).values():
-        if isinstance(error, type):
+        if isinstance(error, type) and issubclass(error, Exception):
             assert any(base.__name__ in api.__all__ for base in error.__mro__)
 
 

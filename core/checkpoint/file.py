@@ -411,7 +411,7 @@ def average(paths: Sequence[Path]) -> Checkpoint:
         for name, value in other.weights.items():
             sums[name] += value
     weights = {name: (total / len(paths)).to(torch.float32) for name, total in sums.items()}
-    return replace(last, weights=weights, state={}, progress={})
+    return replace(last, weights=weights, state={}, progress={}, path=None)
 
 
 def tensors_checksum(tensors: Mapping[str, Tensor]) -> str:

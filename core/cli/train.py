@@ -16,6 +16,7 @@ from augenmerk.core.cli.options import add_device
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
 from augenmerk.core.config.run_config import (
+    PARTS,
     RATE_OF_FURTHER_TRAINING,
     dotted_settings,
     further,
@@ -252,7 +253,8 @@ def configured_run(options: argparse.Namespace, models: "RunModels") -> RunConfi
     elif options.preset is None:
         chosen = further(models.initial.run)
     else:
-        chosen = dataclasses.replace(models.initial.run, training=preset(options.preset).training)
+        training = preset(options.preset).training
+        chosen = dataclasses.replace(models.initial.run, preset=options.preset, training=training)
     return _with_options(chosen, options)
 
 
@@ -261,20 +263,21 @@ def _resumed_run(options: argparse.Namespace) -> RunConfig:
     from augenmerk.core.training.inputs import settings_of_run
     from augenmerk.core.training.session import differing_settings, require_same_run
 
-    own, place = settings_of_run(options.out), f"the run in {options.out}"
+    own, run_name = settings_of_run(options.out), f"the run in {options.out}"
     if options.preset not in (None, own.preset):
         raise ConfigError(
-            f"--preset {options.preset} contradicts {place}, which was started from the preset {own.preset}. Leave "
+            f"--preset {options.preset} contradicts {run_name}, which was started from the preset {own.preset}. Leave "
             "--preset out: --resume alone continues the run. Or start a new run in another folder."
         )
-    run = _with_options(own if options.config is None else read_toml(options.config), options)
+    parts = {part: getattr(own, part) for part in PARTS}
+    run = _with_options(own if options.config is None else read_toml(options.config, parts), options)
     named, changed = _named_by_options(options), frozenset(read_changes(options.change))
-    kept = [name for name in ("initial_model", "teachers", "fit_schedule") if f"training.{name}" not in named]
-    run = run.with_training(**{name: getattr(own.training, name) for name in kept})  # a file may lack them
+    unnamed = [name for name in ("initial_model", "teachers", "fit_schedule") if f"training.{name}" not in named]
+    run = run.with_training(**{name: getattr(own.training, name) for name in unnamed})  # a file may lack them
     different = differing_settings(run, own, changed)
     names = dict.fromkeys(named.get(name, f"--config {options.config}") for name in different)
     verb = "contradicts" if len(names) == 1 else "contradict"
-    require_same_run(run, own, changed, f"{' and '.join(names)} {verb} {place}, which --resume alone continues")
+    require_same_run(run, own, changed, f"{' and '.join(names)} {verb} {run_name}, which --resume alone continues")
     return run
 
 

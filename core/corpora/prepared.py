@@ -157,21 +157,21 @@ def prepare(
             codecs = CodecPair.learn(config, *words)
         on_phase("Turning words into numbers")
         encoded = _encode_words(codecs, config, *words)
-    kept = _within_length(encoded, config, f"training pair of {name}")
+    used = _within_length(encoded, config, f"training pair of {name}")
     validation_encoded = encode_lines(codecs, config, validation.source, validation.target)
-    validation_kept = _within_length(validation_encoded, config, f"validation pair of {name}")
+    validation_used = _within_length(validation_encoded, config, f"validation pair of {name}")
     return PreparedCorpus(
         name=name,
         config=config,
         codecs=codecs,
-        train=replace(encoded, lines=train.lines).take(kept),
-        validation=replace(validation_encoded, lines=validation.lines).take(validation_kept),
-        validation_texts=validation.take(validation_kept),
-        left_out=replace(train.left_out, too_long=len(train) - len(kept)),
-        validation_left_out=replace(validation.left_out, too_long=len(validation) - len(validation_kept)),
+        train=replace(encoded, lines=train.lines).take(used),
+        validation=replace(validation_encoded, lines=validation.lines).take(validation_used),
+        validation_texts=validation.take(validation_used),
+        left_out=replace(train.left_out, too_long=len(train) - len(used)),
+        validation_left_out=replace(validation.left_out, too_long=len(validation) - len(validation_used)),
         word_counts=None
         if source_words is None
-        else WordCounts.of_sentences([source_words[place] for place in kept], kind),
+        else WordCounts.of_sentences([source_words[index] for index in used], kind),
     )
 
 
@@ -248,15 +248,15 @@ def _within_length(pairs: EncodedPairs, config: DataConfig, what: str) -> Sequen
 def limited(corpus: PreparedCorpus, max_length: int) -> PreparedCorpus:
     """The corpus without pairs that are longer. Raises `CorpusError` if none is left."""
     config, texts = corpus.config.replace(max_length=max_length), corpus.validation_texts
-    kept = _within_length(corpus.train, config, f"training pair of {corpus.name}")
-    validation_kept = _within_length(corpus.validation, config, f"validation pair of {corpus.name}")
-    too_long = (len(corpus.train) - len(kept), len(corpus.validation) - len(validation_kept))
+    used = _within_length(corpus.train, config, f"training pair of {corpus.name}")
+    validation_used = _within_length(corpus.validation, config, f"validation pair of {corpus.name}")
+    too_long = (len(corpus.train) - len(used), len(corpus.validation) - len(validation_used))
     return replace(
         corpus,
         config=config,
-        train=corpus.train.take(kept),
-        validation=corpus.validation.take(validation_kept),
-        validation_texts=texts.take([place for place in validation_kept if place < len(texts)]),
+        train=corpus.train.take(used),
+        validation=corpus.validation.take(validation_used),
+        validation_texts=texts.take([index for index in validation_used if index < len(texts)]),
         left_out=replace(corpus.left_out, too_long=corpus.left_out.too_long + too_long[0]),
         validation_left_out=replace(
             corpus.validation_left_out, too_long=corpus.validation_left_out.too_long + too_long[1]
@@ -279,7 +279,7 @@ def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
         "data": corpus.config.to_dict(),
         "codecs": corpus.codecs.to_dict(),
         "num_left_out": corpus.left_out.too_long,
-        "left_out": [asdict(each) for each in (corpus.left_out, corpus.validation_left_out)],
+        "left_out": [asdict(split) for split in (corpus.left_out, corpus.validation_left_out)],
         "validation_source": list(texts.source[:MAX_KEPT_VALIDATION_TEXTS]),
         "validation_target": list(texts.target[:MAX_KEPT_VALIDATION_TEXTS]),
     }
@@ -306,7 +306,7 @@ def load_prepared(path: Path) -> PreparedCorpus:
                 packed = file.read_row(_COUNTS, "U8", MAX_PACKED_BYTES).tobytes()
                 word_counts = WordCounts.unpack(metadata["word_counts"], packed)
         too_long = Field(metadata["num_left_out"], "num_left_out").whole_number(0, _MAX_COUNT)
-        names = [each.name for each in fields(LeftOut)]
+        names = [number.name for number in fields(LeftOut)]
         numbers = metadata.get("left_out", [{"too_long": too_long}, {}])  # earlier versions have one number
         left_out, validation_left_out = (
             LeftOut(

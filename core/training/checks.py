@@ -110,20 +110,20 @@ def _long_sentences(corpus: PreparedCorpus, positions: int) -> Iterator[_Misfit]
     limit = max(1, positions - _MARKS)
     for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
         lengths = [max(len(source), len(target)) for source, target in zip(pairs.source, pairs.target, strict=True)]
-        place = max(range(len(lengths)), key=lengths.__getitem__)
+        longest = max(range(len(lengths)), key=lengths.__getitem__)
         num_long = sum(length > positions for length in lengths)
         if not num_long:
             continue
-        which = f"Pair {place + 1:,} of the {split} split"
+        which = f"Pair {longest + 1:,} of the {split} split"
         if pairs.lines:
             is_held_out = split == "validation" and corpus.left_out.held_out
             text = "training text, held out for validation," if is_held_out else f"{split} text"
-            which = f"Line {pairs.lines[place]:,} of the {text}"
-        problem = f"{which} has {lengths[place]:,} tokens, but the model has {positions:,} positions"
+            which = f"Line {pairs.lines[longest]:,} of the {text}"
+        problem = f"{which} has {lengths[longest]:,} tokens, but the model has {positions:,} positions"
         if num_long == len(pairs):
             raise ConfigError(
                 f"{problem}, and every {split} pair is longer. Use shorter sentences, or a model with more positions "
-                f"(model.max_positions={lengths[place]})."
+                f"(model.max_positions={lengths[longest]})."
             )
         others = f" ({num_long:,} of {len(pairs):,} pairs are too long)" if num_long > 1 else ""
         yield _Misfit(f"{problem}{others}.", "data.max_length", limit, f"sentences of at most {limit:,} tokens")

@@ -12,7 +12,7 @@ from augenmerk.core.corpora.loading import load_corpus, located
 from augenmerk.core.corpora.multi30k import DownloadStoppedError
 from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.corpora.prepared import PreparedCorpus
-from augenmerk.core.errors import CorpusError
+from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.subwords import VocabularySizeError
 from augenmerk.core.training.checkpoint_manager import load_resumable
@@ -70,7 +70,7 @@ def settings_of_run(folder: Path) -> RunConfig:
 def read_corpus(
     run: RunConfig,
     folder: Path,
-    source: DataSource,
+    source: DataSource | None = None,
     *,
     resume: bool = False,
     models: RunModels = RunModels(),  # noqa: B008 — it is immutable
@@ -82,7 +82,7 @@ def read_corpus(
     Args:
         run: all settings.
         folder: of the run.
-        source: names the corpus.
+        source: names the corpus; None for that of the resumed run.
         resume: whether the run in the folder is continued.
         models: of the run.
         on_phase, should_stop: as for `load_corpus`.
@@ -90,9 +90,14 @@ def read_corpus(
     Raises:
         CorpusError: the source is missing or unusable.
         MisfitError: its vocabulary cannot be learned; all else that does not fit is named, too.
-        ConfigError: the source is of another kind than the preset needs.
+        ConfigError: the source is of another kind than the preset needs, or it is not known.
         CheckpointError: see `codecs_to_keep`.
     """
+    original = read_run_inputs(folder).data if resume else None
+    if source is None:
+        source = original
+    if source is None:
+        raise ConfigError(f"It is not known which data the run in {folder} needs. Name them.")
     codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
     try:
         return load_corpus(source, run, on_phase, should_stop, codecs)
@@ -101,7 +106,6 @@ def read_corpus(
         check_corpus_fits(run, load_corpus(source, fitting, on_phase, should_stop), error)
         raise
     except CorpusError as error:
-        original = read_run_inputs(folder).data if resume else None
         if original is None or isinstance(error, DownloadStoppedError):
             raise
         if problem := other_data(located(source), original):

@@ -590,11 +590,11 @@ def differing_settings(
     return different
 
 
-def other_data(given: DataSource | None, original: DataSource | None) -> str:
+def other_data(source: DataSource | None, original: DataSource | None) -> str:
     """The beginning of a message about data that are not those of a run; empty if their places do not say so."""
-    if given is None or original is None or given == original:
+    if source is None or original is None or source == original:
         return ""
-    return f"{name_of_source(given)} is not the data of this run, which is {name_of_source(original)}"
+    return f"{name_of_source(source)} is not the data of this run, which is {name_of_source(original)}"
 
 
 def require_initial_model(training: TrainingConfig, is_given: bool) -> None:

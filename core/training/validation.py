@@ -174,7 +174,7 @@ class Validator:
     def _in_words(self, hypotheses: Sequence[Hypothesis]) -> Sequence[Hypothesis]:
         """The translations as they are scored: the copy task's with the first symbol, which is given."""
         if self.run.is_copy_task:
-            return [Hypothesis(each.text, tuple(each.text.split())) for each in hypotheses]
+            return [Hypothesis(hypothesis.text, tuple(hypothesis.text.split())) for hypothesis in hypotheses]
         return in_words_of_bleu(hypotheses, self.run.data)
 
     def _default_probe(self) -> str | None:

@@ -132,7 +132,7 @@ class FakeTranslator:
         """There is none, so nothing can be explained by it."""
         raise AnalysisError("A translator of thin air has no weights. Use a real model.")
 
-    checkpoint = pass_over = model
+    checkpoint = pass_over = check_vocabularies = try_compile = model
 
     @property
     def texts(self) -> list[str]:

@@ -13,9 +13,10 @@ from augenmerk.core.config.run_config import read_toml, to_toml
 from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.corpora.parallel import SentencePairs
 from augenmerk.core.corpora.prepared import save_prepared
+from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.training.events import StepDone, TrainingEvent
 from augenmerk.core.training.folder import BEST, LAST, RUN_SETTINGS, read_run_inputs
-from augenmerk.core.training.inputs import load_models, read_corpus
+from augenmerk.core.training.inputs import load_models, read_corpus, settings_of_run
 from tests.core.training.runs import copy_run, record, sentences, text_run
 
 pytestmark = pytest.mark.training
@@ -145,6 +146,20 @@ def test_a_file_of_other_settings_is_refused_by_name(
     assert "model.feed_forward_width was 32 and is now 64" in said
 
 
+def test_a_file_of_some_settings_changes_only_those(tmp_path: Path, run: Path) -> None:
+    (tmp_path / "longer.toml").write_text("[training]\nmax_steps = 5\n", encoding="utf-8")
+    assert resume(run, "--config", tmp_path / "longer.toml") == 0
+    assert step_of(run) == 5
+
+
+def test_the_command_that_started_it_may_be_repeated(tmp_path: Path, run: Path, data: Path) -> None:
+    command = ["--preset", "notebook", "--data", data, "--batch-size", 8, "--set", "model.dropout=0.2"]
+    further = [*command, "--initial-model", run / BEST, "--device", "cpu"]
+    assert train(tmp_path / "further", *further, "--max-steps", 2) == 0
+    assert resume(tmp_path / "further", *further, "--max-steps", 4) == 0
+    assert step_of(tmp_path / "further") == 4
+
+
 def test_another_initial_model_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = files(run)
     assert resume(run, "--initial-model", run / BEST) == 2
@@ -185,6 +200,18 @@ def test_data_that_changed_or_moved_are_called_so(
     (tmp_path / "moved" / "train.de").write_text("\n".join(reversed(lines)) + "\n", encoding="utf-8")
     assert resume(run) == 2
     assert "The training data (moved) has changed since this run was last saved" in capsys.readouterr().err
+
+
+def test_the_same_in_python(tmp_path: Path, run: Path, other_data: Path) -> None:
+    settings, models = settings_of_run(run).with_training(max_steps=4), load_models(run, resume=True)
+    corpus = read_corpus(settings, run, resume=True, models=models)
+    record(settings, run, corpus=corpus, resume=True)
+    assert step_of(run) == 4
+    other = load_corpus(other_data, settings)
+    with pytest.raises(CheckpointError, match=f"{other_data} is not the data of this run, which is {corpus.source}"):
+        record(settings, run, corpus=other, resume=True)
+    with pytest.raises(ConfigError, match=r"It is not known which data the run in .* needs"):
+        read_corpus(settings, tmp_path / "new")
 
 
 def test_a_run_without_its_file_of_settings_has_them_in_its_checkpoint(run: Path) -> None:

@@ -63,13 +63,10 @@ def test_a_file_prepared_with_other_settings_is_refused_and_they_are_named(folde
         load_corpus(path, preset("annotated-2018"))
     message = str(caught.value)
     assert f"{path} was prepared with other settings than the preset annotated-2018 has" in message
-    for difference in (
-        "source_case is lower, not keep",
-        "wrap_source is True, not False",
-        "max_length is None, not 100",
-    ):
+    for difference in ("source_case is lower, not keep", "wrap_source is True, not False"):
         assert difference in message
     assert "min_frequency" not in message, "this one is the same"
+    assert "max_length" not in message, "the limit applies to prepared data, too"
     assert "Prepare it again with --preset annotated-2018" in message
 
 

@@ -17,6 +17,7 @@ from augenmerk.core.analysis.alignment_ranking import rank_aligners
 from augenmerk.core.analysis.alti import contributions_of
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.measures import measure_maps
+from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.occlusion import occlude_source_words
 from augenmerk.core.checkpoint.file import Origin, load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
@@ -753,7 +754,10 @@ def test_every_analysis_works_on_an_imported_model(translator: Translator) -> No
         trace = trace_translation(translator, translation)
         assert abs(trace.cross.weights - translation.maps.cross).max() < 1e-5
         for measure in ("weight", "norm", "rollout"):
-            assert measure_maps(trace, measure, "cross").shape[-2:] == (num_steps, num_source)
+            assert measure_maps(Pass(translator.pass_over(translation)), measure, "cross").shape[-2:] == (
+                num_steps,
+                num_source,
+            )
     occlusion = occlude_source_words(translator, result.original)
     assert len(occlusion.words) == len(result.original.source_words)
     assert [word.text for word in result.original.source_words][:4] == ["Ein", "Mann", "läuft", ","]

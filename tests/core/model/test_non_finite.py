@@ -37,5 +37,5 @@ def test_a_module_that_the_model_did_not_have_is_named() -> None:
     layer.forward = adapted
     source, target = random_ids(2, 7, NUM_SOURCE), random_ids(2, 5, NUM_TARGET)
     encoding = model.encode(source)
-    with pytest.raises(NonFiniteError, match="first in decoder layer 2, slow adapter"):
+    with pytest.raises(NonFiniteError, match="first in decoder layer 1, slow adapter"):
         require_finite(model, encoding, target, model.decode(encoding, target).logits)

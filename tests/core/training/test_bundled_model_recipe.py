@@ -16,6 +16,7 @@ from augenmerk.core.cli.main import make_parser
 from augenmerk.core.cli.train import configured_run
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.training.folder import LAST, read_starts, summarize
+from augenmerk.core.training.inputs import RunModels
 from tools.train_bundled_model import RECIPE, RESULT, Stage, main, read_recipe
 
 ROOT = RECIPE.parent.parent
@@ -25,7 +26,7 @@ TRAININGS = [stage for stage in STAGES if stage.is_training]
 
 @pytest.mark.parametrize("stage", TRAININGS, ids=[stage.name for stage in TRAININGS])
 def test_each_training_has_settings_that_exist(stage: Stage) -> None:
-    run = configured_run(make_parser().parse_args(list(stage.command[1:])))
+    run = configured_run(make_parser().parse_args(list(stage.command[1:])), RunModels())
     assert (run.data.source_language, run.data.target_language) == stage.languages
 
 
@@ -44,7 +45,7 @@ def test_trainings_differ_in_their_seed() -> None:
 
 
 def test_the_recipe_trains_the_architecture_of_the_bundled_model() -> None:
-    run = configured_run(make_parser().parse_args(list(TRAININGS[-1].command[1:])))
+    run = configured_run(make_parser().parse_args(list(TRAININGS[-1].command[1:])), RunModels())
     assert run.model == load_checkpoint(ROOT / "resources" / RESULT).run.model
 
 

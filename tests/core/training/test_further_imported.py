@@ -137,6 +137,7 @@ def test_a_preset_or_a_file_of_training_settings_says_how_it_is_trained(
     plain, by_preset, by_file = (load_checkpoint(tmp_path / name / LAST).run for name in ("plain", "preset", "file"))
     assert (plain.training.schedule, plain.training.learning_rate) == ("constant", RATE_OF_FURTHER_TRAINING)
     assert (by_preset.training.batching, by_preset.training.learning_rate) == ("random", 5e-4)
+    assert (by_preset.preset, by_preset.description) == ("notebook", model.description)
     assert by_file.training.learning_rate == 1e-6
     assert [run.model for run in (plain, by_preset)] == [model.model] * 2
     assert by_file.model == model.model.replace(dropout=0.3)

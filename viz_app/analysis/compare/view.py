@@ -4,7 +4,7 @@ import html
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QResizeEvent
@@ -46,9 +46,6 @@ from augenmerk.viz_app.widgets.labels import label, show_text, styled
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, eq=False)
 class CompareJob(Job):
@@ -75,8 +72,9 @@ class CompareJob(Job):
             forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
         except AugenmerkError as error:  # the translation is empty, or too long for the second model
             problem = display_text(error)
-        codecs, others = translator.checkpoint.codecs, other.checkpoint.codecs
-        is_same_vocabulary = codecs.vocabulary_digest == others.vocabulary_digest
+        is_same_vocabulary = other is translator or (
+            other.checkpoint.codecs.vocabulary_digest == translator.checkpoint.codecs.vocabulary_digest
+        )
         scored: float | None = None
         if is_same_vocabulary and len(first.read_ids) <= other.run_config.model.max_positions:
             scored = sum(other.score(first, second.experiment))

@@ -78,7 +78,7 @@ def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
 def test_notes_on_the_sentences_stand_with_the_result() -> None:
     heads = HeadsState(ExperimentState())
     assert heads.warning() == ""
-    heads.importance = HeadImportance(2.5, {}, 1, 3, 1, OFF, ("1 of 2 sentences is cut.",))
+    heads.importance = HeadImportance(2.5, {}, 1, 3, 1, OFF, notes=("1 of 2 sentences is cut.",))
     assert heads.warning() == "1 of 2 sentences is cut.\nThe experiment now has every head on."
     heads.question = "behaviour"
     assert heads.warning() == ""
