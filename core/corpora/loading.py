@@ -140,9 +140,9 @@ def _wrong_kind(run: RunConfig, given: str) -> str:
 def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecPair | None) -> PreparedCorpus:
     """`corpus` within the length limit of `run`, if it has its other data settings. Raises `CorpusError`."""
     limit, own_limit = run.data.max_length, corpus.config.max_length
-    if limit is not None and (own_limit is None or limit < own_limit):
-        corpus = limited(corpus, limit)
-    given, wanted = corpus.config.to_dict(), run.data.to_dict()
+    is_shorter = limit is not None and (own_limit is None or limit < own_limit)
+    config = corpus.config.replace(max_length=limit) if is_shorter else corpus.config
+    given, wanted = config.to_dict(), run.data.to_dict()
     different = [f"{name} is {given[name]}, not {wanted[name]}" for name in wanted if given[name] != wanted[name]]
     if different:
         reader, advice = "the model", USE_TEXT
@@ -152,4 +152,4 @@ def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecP
         raise CorpusError(
             f"{path} was prepared with other settings than {reader} has: {'; '.join(different)}. {advice}."
         )
-    return corpus
+    return limited(corpus, config) if is_shorter else corpus

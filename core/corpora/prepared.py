@@ -245,9 +245,9 @@ def _within_length(pairs: EncodedPairs, config: DataConfig, what: str) -> Sequen
     return places
 
 
-def limited(corpus: PreparedCorpus, max_length: int) -> PreparedCorpus:
-    """The corpus without pairs that are longer. Raises `CorpusError` if none is left."""
-    config, texts = corpus.config.replace(max_length=max_length), corpus.validation_texts
+def limited(corpus: PreparedCorpus, config: DataConfig) -> PreparedCorpus:
+    """The corpus with a lower `max_length`, that of `config`. Raises `CorpusError` if no pair of a split is left."""
+    texts = corpus.validation_texts
     used = _within_length(corpus.train, config, f"training pair of {corpus.name}")
     validation_used = _within_length(corpus.validation, config, f"validation pair of {corpus.name}")
     too_long = (len(corpus.train) - len(used), len(corpus.validation) - len(validation_used))

@@ -66,7 +66,11 @@ def test_a_file_prepared_with_other_settings_is_refused_and_they_are_named(folde
     for difference in ("source_case is lower, not keep", "wrap_source is True, not False"):
         assert difference in message
     assert "min_frequency" not in message, "this one is the same"
-    assert "max_length" not in message, "the limit applies to prepared data, too"
+    assert "max_length" not in message, "longer pairs would be left out"
+    save_prepared(load_corpus(folder, preset("annotated-2018")), path)
+    longer = dataclasses.replace(preset("annotated-2018"), data=preset("annotated-2018").data.replace(max_length=None))
+    with pytest.raises(CorpusError, match="max_length is 100, not None"):
+        load_corpus(path, longer)
     assert "Prepare it again with --preset annotated-2018" in message
 
 
