@@ -29,7 +29,7 @@ from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts
 from augenmerk.core.analysis.logit_lens import Depth, logits_by_depth
 from augenmerk.core.analysis.parts import Component, Origin, WordParts
 from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
-from augenmerk.core.config import preset
+from augenmerk.core.config import ModelConfig, preset
 from augenmerk.core.corpora.parallel import read_lines, read_pair
 from augenmerk.core.counting import display_text
 from augenmerk.core.evaluation import evaluate
@@ -460,7 +460,7 @@ def _role_rows(page: str) -> dict[str, list[int]]:
 
 
 def _roles_of(kind: str) -> list[int]:
-    roles = read_sample_roles(bundled_model_path())
+    roles = read_sample_roles(bundled_model_path(), ModelConfig())
     counted: Counter[str] = Counter()
     if roles is not None:
         for each in MAP_KINDS:

@@ -157,9 +157,8 @@ def _path(stored: object) -> Path | None:
 def _head(stored: object) -> Head | None:
     parts = str(stored).split("/")
     kind = next((kind for kind in MAP_KINDS if kind == parts[0]), None)
-    if kind is None or len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts[1:]):
-        return None
-    return Head(kind, int(parts[1]), int(parts[2]))
+    layer, head = map(_number, parts[1:]) if len(parts) == 3 else (None, None)
+    return Head(kind, layer, head) if kind is not None and layer is not None and head is not None else None
 
 
 class Preferences:

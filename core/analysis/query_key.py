@@ -16,7 +16,7 @@ from augenmerk.core.analysis.trace import check_cell
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, NonFiniteError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, attention_shapes
 from augenmerk.core.model.non_finite import is_finite
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
@@ -98,12 +98,12 @@ def query_key_parts(
 def _require_row(config: ModelConfig, translation: Translation, head: Head, query: int) -> None:
     """Raises `AnalysisError` if the head or row does not exist, or the row was set by hand."""
     num_source, num_read = len(translation.source_ids), len(translation.read_ids)
-    shape = {
-        "encoder": (config.num_encoder_layers, config.num_heads, num_source, num_source),
-        "decoder": (config.num_decoder_layers, config.decoder_heads, num_read, num_read),
-        "cross": (config.num_decoder_layers, config.decoder_heads, num_read, num_source),
+    num_queries, num_keys = {
+        "encoder": (num_source, num_source),
+        "decoder": (num_read, num_read),
+        "cross": (num_read, num_source),
     }[head.kind]
-    check_cell(head, query, 0, shape)
+    check_cell(head, query, 0, (*attention_shapes(config)[head.kind], num_queries, num_keys))
     if any((each.head, each.row) == (head, query) for each in translation.experiment.attention_rows):
         raise AnalysisError(
             "Row {row} of {head} was set by hand: its weights do not come from queries and keys. Choose another row, "

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from augenmerk.core.analysis.alignment import require_translations
 from augenmerk.core.analysis.measures import row_entropy
 from augenmerk.core.analysis.selection import is_hidden
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import Head, attention_shapes
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import open_file, read_text, write_text
 from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, Greedy
@@ -405,6 +406,13 @@ class SampleRoles:
         by_kind = {kind: roles_of(profiles.of_kind(kind)) for kind in MAP_KINDS}
         return cls(by_kind, f"{profiles.num_sentences} {what}")
 
+    def fits(self, model: ModelConfig) -> bool:
+        """Whether these are the heads of this model."""
+        return all(
+            [len(layer) for layer in self.by_kind[kind]] == [num_heads] * num_layers
+            for kind, (num_layers, num_heads) in attention_shapes(model).items()
+        )
+
     def role(self, head: Head) -> Role:
         """The role of one head."""
         return self.by_kind[head.kind][head.layer][head.head]
@@ -427,11 +435,11 @@ def write_sample_roles(roles: SampleRoles, checkpoint: Path) -> Path:
     return target
 
 
-def read_sample_roles(checkpoint: Path | None) -> SampleRoles | None:
-    """The roles stored next to a checkpoint.
+def read_sample_roles(checkpoint: Path | None, model: ModelConfig) -> SampleRoles | None:
+    """The roles stored next to a checkpoint of this model.
 
-    None if the file is missing or unreadable, or belongs to other weights or thresholds: roles can be measured again at
-    any time.
+    None if the file is missing or unreadable, or belongs to other weights, heads or thresholds: roles can be measured
+    again at any time.
     """
     if checkpoint is None:
         return None
@@ -440,7 +448,8 @@ def read_sample_roles(checkpoint: Path | None) -> SampleRoles | None:
         if found["thresholds"] != _thresholds() or found["sha256"] != _digest(checkpoint):
             return None
         by_kind = {kind: tuple(tuple(map(_role, layer)) for layer in found[kind]) for kind in MAP_KINDS}
-        return SampleRoles(by_kind, str(found["sample"]))
+        roles = SampleRoles(by_kind, str(found["sample"]))
+        return roles if roles.fits(model) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 

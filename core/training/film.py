@@ -140,9 +140,5 @@ def _rebuild(values: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float16]
         plain[side] = tuple(Word(**word) for word in values[side])
     maps = {name: array.astype(np.float32) for name, array in arrays.items()}
     translation = Translation(**plain, attention=AttentionMaps(**maps))
-    num_source, num_target = len(translation.source_tokens), len(translation.read_tokens)
-    expected = {"encoder": (num_source, num_source), "decoder": (num_target,) * 2, "cross": (num_target, num_source)}
-    for name, shape in expected.items():
-        if maps[name].ndim != 4 or maps[name].shape[2:] != shape:
-            raise ValueError(f"the {name} maps are {list(maps[name].shape)}, but the tokens ask for {list(shape)}")
+    translation.check(is_recent=False)
     return translation

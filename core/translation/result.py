@@ -96,6 +96,11 @@ class Coverage:
     respelled_words: tuple[RespelledWord, ...] = ()
 
     @property
+    def words(self) -> tuple[RareWord | RespelledWord, ...]:
+        """All words named here."""
+        return *self.rare_words, *self.respelled_words
+
+    @property
     def notice(self) -> str:
         """The notice for a sentence that is unlike the training data; empty for others."""
         return f"{self.known} {OTHER_TEXT}" if self.is_unlike_training else ""
@@ -158,6 +163,12 @@ class AttentionMaps:
     def of_kind(self, kind: MapKind) -> FloatArray:
         """The maps of one kind, [L, H, query, key]."""
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+
+    def fits(self, num_source: int, num_steps: int) -> bool:
+        """Whether these are maps of at least one head for S source tokens and T steps."""
+        lengths = {"encoder": (num_source, num_source), "decoder": (num_steps,) * 2, "cross": (num_steps, num_source)}
+        shapes = {kind: self.of_kind(kind).shape for kind in MAP_KINDS}
+        return all(len(shape) == 4 and min(shape) > 0 and shape[2:] == lengths[kind] for kind, shape in shapes.items())
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{kind} {list(self.of_kind(kind).shape)}" for kind in MAP_KINDS)
@@ -293,6 +304,32 @@ class Translation:
         others = {step: token for step, token in enumerate(self.predicted_tokens) if step not in inside}
         return dict(sorted(({word.start: word.text for word in self.target_words} | others).items()))
 
+    def check(self, *, is_recent: bool = True) -> None:
+        """Raises `ValueError` if its parts do not fit together, as those of a damaged file.
+
+        Args:
+            is_recent: False for a file of an earlier version, in which values that have a default may be missing.
+        """
+        num_source, num_steps = len(self.source_tokens), len(self.predicted_tokens)
+        of_steps = self.read_tokens, self.log_probabilities, self.alternatives
+        with_default = (
+            *((values, num_steps) for values in (self.read_ids, self.predicted_ids, self.ranks, self.entropies)),
+            (self.source_ids, num_source),
+            (self.source_places, len(self.source_words)),
+        )
+        of_source = *self.source_words, *(self.coverage.words if self.coverage is not None else ())
+        chosen = (choice.log_probability for choices in self.alternatives for choice in choices)
+        if not (
+            all(len(values) == num_steps for values in of_steps)
+            and all(len(values) == count or not (values or is_recent) for values, count in with_default)
+            and all(0 <= word.start < word.end <= num_source for word in of_source)
+            and all(0 <= word.start < word.end <= num_steps for word in self.target_words)
+            and all(0 <= position < num_source for position in self.unknown_source_positions)
+            and not any(value >= 1 for value in (*self.log_probabilities, *chosen))
+            and (self.attention is None or self.attention.fits(num_source, num_steps))
+        ):
+            raise ValueError("the parts of a translation do not fit together")
+
     def word_log_probability(self, word: Word) -> float:
         """Natural log of the probability of one target word, given all before it."""
         return sum(self.log_probabilities[word.start : word.end])
@@ -329,6 +366,14 @@ class ExperimentResult:
     def of(cls, translation: Translation) -> "ExperimentResult":
         """The result of an experiment without interventions."""
         return cls(translation, translation, translation.log_probabilities)
+
+    def check(self) -> None:
+        """Raises `ValueError` if its parts do not fit together, see `Translation.check`."""
+        for translation in (self.changed, self.original, self.own):
+            if translation is not None:
+                translation.check()
+        if len(self.original_log_probabilities) != len(self.original.predicted_tokens):
+            raise ValueError("the probabilities are those of another translation")
 
     @property
     def experiment(self) -> Experiment:

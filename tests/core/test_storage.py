@@ -353,4 +353,4 @@ class TestReading:
         assert read_starts(run) == []
         assert summarize(run).run is None
         os.mkfifo(tmp_path / "model.roles.json")
-        assert read_sample_roles(tmp_path / "model.safetensors") is None
+        assert read_sample_roles(tmp_path / "model.safetensors", preset("notebook").model) is None

@@ -1,9 +1,13 @@
 import os
 from pathlib import Path
 
+import pytest
+from PySide6.QtCore import QByteArray, QRect
+
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.preferences import MAX_RECENT, Preferences
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.learn.chapter import read_chapters
+from augenmerk.viz_app.preferences import MAX_RECENT, Preference, Preferences
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings, remembered
 
 
 def test_choices_are_remembered(preferences: Preferences) -> None:
@@ -56,6 +60,42 @@ def test_nonsense_reads_as_if_it_were_not_there(preferences: Preferences) -> Non
     assert preferences.restored(MapViewSettings()) == MapViewSettings()
     assert preferences.head is None
     assert preferences.bytes("window").isEmpty()
+
+
+NONSENSE: dict[str, object] = {
+    "nothing": None,
+    "empty": "",
+    "text": "nonsense/1/x",
+    "control characters": "a\0b\n",
+    "endless number": "9" * 5000,
+    "endless head": f"cross/{'9' * 5000}/1",
+    "no path": "file:///%00%ff",
+    "endless path": "/" + "a" * 5000,
+    "list": ["a", "b"],
+    "list of lists": [["a"], {"b": 1}],
+    "bytes": QByteArray(b"\0\xff"),
+    "rectangle": QRect(1, 2, 3, 4),
+}
+
+ENTRIES = [entry for entry in vars(Preferences).values() if isinstance(entry, Preference)]
+KEYS = [entry._key for entry in ENTRIES]
+KEYS += [option.metadata["key"] for option in remembered(MapViewSettings())]
+KEYS += ["recent", "recent_experiments", "imports", "geometry/window"]
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_every_entry_may_be_anything(preferences: Preferences, tmp_path: Path, name: str) -> None:
+    for key in KEYS:
+        preferences.settings.setValue(key, NONSENSE[name])
+    for entry in ENTRIES:
+        entry.__get__(preferences)
+    preferences.restored(MapViewSettings())
+    preferences.bytes("window")
+    assert preferences.imports.file_of("a") is None
+    for recent in (preferences.recent_models, preferences.recent_experiments):
+        recent.remember(tmp_path / "one")
+        assert recent.paths[0] == tmp_path / "one"
+    assert read_chapters(preferences.learn_language)
 
 
 def test_recent_checkpoints_are_newest_first_once_and_few(preferences: Preferences, tmp_path: Path) -> None:

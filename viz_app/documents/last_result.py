@@ -16,6 +16,7 @@ import numpy as np
 
 from augenmerk.core import __version__
 from augenmerk.core.config import RunConfig
+from augenmerk.core.model.heads import attention_shapes
 from augenmerk.core.storage import atomic_path, read_bytes
 from augenmerk.core.translation.experiment import Experiment, Intervention
 from augenmerk.core.translation.experiment_file import (
@@ -24,7 +25,7 @@ from augenmerk.core.translation.experiment_file import (
     intervention_from_json,
     part_to_json,
 )
-from augenmerk.core.translation.result import ExperimentResult
+from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
 from augenmerk.viz_app.state.model_info import ModelInfo
 
 MAX_BYTES = 16_000_000
@@ -55,25 +56,32 @@ def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) ->
         temporary.write_bytes(_checksum(content) + content)
 
 
-def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, ModelInfo]:
-    """The result that this version wrote for this file of a model, and the model.
+def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, ModelInfo] | None:
+    """The result that this version wrote for this file of a model, and the model; None if there is none.
 
     Raises:
-        OSError: one of the files is missing or cannot be read.
-        AugenmerkError, LookupError, TypeError, ValueError: the file is damaged, of another version or another model.
+        Exception: of any kind; the file is damaged or cannot be read.
     """
+    if not (path.is_file() and model_path.is_file()):
+        return None
     data = read_bytes(path, MAX_BYTES)
     checksum, content = data[:_DIGITS], data[_DIGITS:]
     if checksum != _checksum(content):
         raise ValueError("it is damaged")
     values = json.loads(content)
     if values["key"] != _key(model_path):
-        raise ValueError("it is of another model or version")
+        return None
     stored = values["result"]
     result = _from_json(ExperimentResult, stored | {"changed": stored["changed"] or stored["original"]})
     if stored["changed"] is None:
         result = replace(result, changed=result.original)
-    return result, _from_json(ModelInfo, values["model"])
+    result.check()
+    model: ModelInfo = _from_json(ModelInfo, values["model"])
+    maps, roles = result.changed.maps, model.roles
+    shapes = {kind: maps.of_kind(kind).shape[:2] for kind in MAP_KINDS}
+    if shapes != attention_shapes(model.run.model) or not (roles is None or roles.fits(model.run.model)):
+        raise ValueError("it is of another model")
+    return result, model
 
 
 def _checksum(content: bytes) -> bytes:
@@ -102,7 +110,7 @@ def _to_json(value: Any) -> Any:
 
 
 def _from_json(kind: Any, value: Any) -> Any:
-    """The value of this type that `_to_json` wrote. Raises as `read_last_result`."""
+    """The value of this type that `_to_json` wrote. Raises any error if it did not."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in _READERS:
         return _READERS[kind](value)

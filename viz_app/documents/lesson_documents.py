@@ -31,8 +31,10 @@ from augenmerk.viz_app.documents.lesson_export import (
     scene_parts,
     sheet_scenes,
 )
+from augenmerk.viz_app.documents.own_files import restoring, set_aside
 from augenmerk.viz_app.documents.reading import (
     SHIPPED_LESSONS,
+    check_length,
     check_view,
     is_shipped,
     read_lesson,
@@ -40,7 +42,6 @@ from augenmerk.viz_app.documents.reading import (
     with_contents,
 )
 from augenmerk.viz_app.documents.scene_on_screen import SceneOnScreen
-from augenmerk.viz_app.documents.session import ASIDE
 from augenmerk.viz_app.export.html_page import save_lesson_page
 from augenmerk.viz_app.export.menu import PageJob, WritingDialog
 from augenmerk.viz_app.export.page_lesson import PageLesson, check_model
@@ -273,13 +274,13 @@ class Former:
     @classmethod
     def kept(cls, state: ExperimentState, preferences: Preferences) -> "Former":
         """The screen before the lesson as kept by the last session; the present one if that is impossible."""
-        saved = with_contents(saved_experiment(state), state)
-        try:
-            kept = read_experiment_file(preferences.before_lesson_path)
-            check_view(state, kept.view)
-            saved = kept
-        except ExperimentFileError as error:
-            logger.info("The screen before the lesson is not known: %s", error)
+        saved, path = with_contents(saved_experiment(state), state), preferences.before_lesson_path
+        with restoring(path):
+            if path.exists():
+                kept = read_experiment_file(path)
+                check_view(state, kept.view)
+                check_length(kept.experiment)
+                saved = kept
         return cls(saved, ExperimentEditor(Step(saved.experiment)), preferences.restored(MapViewSettings()))
 
 
@@ -388,26 +389,27 @@ class LessonDocuments(QObject):
             shows_scene: whether to show the scene as saved; else the screen stays unchanged.
         """
         name, place, unsaved = self._preferences.lesson_name, self._preferences.lesson_place, self._unsaved
-        self._keeps_unsaved = has_unsaved = unsaved.exists()
-        if not (name or has_unsaved):
-            return None
-        shipped = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK)
+        shipped, has_unsaved = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK), False
         path = (shipped if name.startswith(SHIPPED_MARK) else Path(name)) if name else None
         try:
+            self._keeps_unsaved = has_unsaved = unsaved.exists()
+            if not (name or has_unsaved):
+                return None
             lesson = read_lesson(self.state, unsaved if path is None or has_unsaved else path)
-        except ExperimentFileError as error:
+            self._former = Former.kept(self.state, self._preferences)
+            self.lesson.restore(lesson, path, place, is_saved=not has_unsaved)
+            if shows_scene and lesson.scenes:
+                self.lesson.go_to(self.lesson.place)
+        except Exception as error:  # whatever the file contains
             if has_unsaved:
-                unsaved.replace(unsaved.with_name(unsaved.name + ASIDE))
-            self._preferences.lesson_name = ""
+                set_aside(unsaved)
+            self._keeps_unsaved, self._former = False, None
+            self.lesson.close()
             return Failure.of(error)
-        self._former = Former.kept(self.state, self._preferences)
-        self.lesson.restore(lesson, path, place, is_saved=not has_unsaved)
         if has_unsaved:
             self.done.emit(
                 f"Restored unsaved changes of the lesson “{lesson.title}”. Save it, or close it to discard them"
             )
-        if shows_scene and lesson.scenes:
-            self.lesson.go_to(self.lesson.place)
         return None
 
     def _keep(self) -> None:

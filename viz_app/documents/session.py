@@ -10,6 +10,7 @@ from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
 from augenmerk.viz_app.documents.last_result import read_last_result, write_last_result
+from augenmerk.viz_app.documents.own_files import ASIDE, restoring
 from augenmerk.viz_app.documents.reading import apply_view, check_length, check_view, saved_experiment, with_contents
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import open_experiment
@@ -18,7 +19,6 @@ from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 
 KEEP_MS = 3_000
 """Delay after a result: a process that is killed loses at most these changes."""
-ASIDE = ".unreadable"
 logger = logging.getLogger(__name__)
 
 
@@ -59,25 +59,19 @@ class KeptSession(QObject):
     def restore(self) -> bool:
         """Submits the previous session's experiment once a model is open; False if none was kept.
 
-        An unreadable file is renamed, so that the user can look at it, and the app starts without it.
+        An unreadable file is set aside, and the app starts without it.
         """
         path = self._preferences.session_path
-        if not path.exists():
-            return False
-        try:
+        with restoring(path):
+            if not path.exists():
+                return False
             saved = read_experiment_file(path)
             check_view(self._state, saved.view)
             check_length(saved.experiment)
-        except AugenmerkError as error:  # of any kind: no content of this file may keep the app from starting
-            logger.info("The last session cannot be restored: %s", error)
-            try:
-                path.replace(path.with_name(path.name + ASIDE))
-            except OSError as refusal:
-                logger.info("%s could not be set aside: %s", path, refusal)
-            return False
-        apply_view(self._state, saved.view)
-        self._state.submit(open_experiment(saved.experiment, forgets_history=True))
-        return True
+            apply_view(self._state, saved.view)
+            self._state.submit(open_experiment(saved.experiment, forgets_history=True))
+            return True
+        return False
 
     def keep_result(self) -> None:
         """Saves the result on the screen, unless the next start reopens another model."""
@@ -92,15 +86,18 @@ class KeptSession(QObject):
     def restore_result(self, model_path: Path | None) -> None:
         """Shows the previous session's result if it is that of the restored experiment with this model.
 
-        Any other file is ignored, and replaced at the end of the session.
+        An unreadable file is set aside; any other is replaced at the end of the session.
         """
-        try:
-            result, model = read_last_result(self._preferences.last_result_path, model_path or bundled_model_path())
-        except (AugenmerkError, OSError, LookupError, TypeError, ValueError) as error:
-            logger.info("No result of the last session is shown: %s", error)
-            return
-        if result.experiment == self._state.experiment:
-            self._state.show(Stale(result, model, is_outdated=False))
+        path = self._preferences.last_result_path
+        with restoring(path):
+            last = read_last_result(path, model_path or bundled_model_path())
+            if last is None or last[0].experiment != self._state.experiment:
+                return
+            try:
+                self._state.show(Stale(*last, is_outdated=False))
+            except Exception:
+                self._state.clear()
+                raise
 
     def earlier_sentence(self) -> str:
         """The sentence kept by an older version; empty if there is none or it is too long, which sets it aside."""

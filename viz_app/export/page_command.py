@@ -76,7 +76,8 @@ def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path, bool], "
     examples = gallery() if is_bundled_model(path) else ()
     bits: int = options.bits
     lesson = read_lesson(options.lesson, path, bits == 16) if options.lesson is not None else None
-    checkpoint, roles = load_checkpoint(path), read_sample_roles(path)
+    checkpoint = load_checkpoint(path)
+    roles = read_sample_roles(path, checkpoint.run.model)
     packed = save_running_page(checkpoint, path.stem, options.out, options.text, examples, lesson, roles, bits=bits)
     if packed.note:
         print_note(packed.note)

@@ -170,11 +170,12 @@ def languages() -> tuple[str, ...]:
 def read_chapters(language: str = LANGUAGE) -> tuple[Chapter, ...]:
     """All chapters, in the order of their files' names; empty if the texts are missing.
 
-    Chapters without a text in this language, or with an invalid one, are in English.
+    Chapters without a text in this language, or with an invalid one, are in English; so are all in an unknown language.
 
     Raises:
         ChapterError: an English text is not in the form described above.
     """
+    language = language if language in languages() else LANGUAGE
     return tuple(_in_language(path, language) for path in sorted(chapters_folder().glob(CHAPTER_FILES)))
 
 

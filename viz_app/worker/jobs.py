@@ -157,7 +157,7 @@ def describe(translator: OpenTranslator) -> ModelInfo:
         translator.run_config,
         translator.device,
         translator.num_parameters,
-        read_sample_roles(translator.path),
+        read_sample_roles(translator.path, translator.run_config.model),
         translator.digest,
         translator.vocabulary_sizes,
         translator.target_codes,

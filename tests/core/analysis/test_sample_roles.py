@@ -9,6 +9,7 @@ import pytest
 from augenmerk.core.analysis import roles as thresholds
 from augenmerk.core.analysis.alignment import read_gold
 from augenmerk.core.analysis.roles import SampleRoles, profile_heads, read_sample_roles, roles_path, write_sample_roles
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.result import MAP_KINDS
@@ -18,6 +19,7 @@ ROLES = SampleRoles(
     {"encoder": (("previous", "mixed"),), "decoder": (("self", "broad"),), "cross": (("aligner", "end-token sink"),)},
     "3 pairs",
 )
+SHAPE = ModelConfig(num_encoder_layers=1, num_decoder_layers=1, num_heads=2)
 
 
 @pytest.fixture
@@ -29,20 +31,20 @@ def checkpoint(tmp_path: Path) -> Path:
 
 def test_what_was_written_is_read(checkpoint: Path) -> None:
     assert write_sample_roles(ROLES, checkpoint) == roles_path(checkpoint) == checkpoint.parent / "my.best.roles.json"
-    assert read_sample_roles(checkpoint) == ROLES
+    assert read_sample_roles(checkpoint, SHAPE) == ROLES
     assert ROLES.role(Head("cross", 0, 1)) == "end-token sink"
 
 
 def test_other_weights_under_the_same_name_have_no_roles(checkpoint: Path) -> None:
     write_sample_roles(ROLES, checkpoint)
     checkpoint.write_bytes(b"weightS")
-    assert read_sample_roles(checkpoint) is None
+    assert read_sample_roles(checkpoint, SHAPE) is None
 
 
 def test_other_thresholds_have_no_roles(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_sample_roles(ROLES, checkpoint)
     monkeypatch.setattr(thresholds, "SINK_SHARE", 0.6)
-    assert read_sample_roles(checkpoint) is None
+    assert read_sample_roles(checkpoint, SHAPE) is None
 
 
 @pytest.mark.parametrize("change", ["cut off", "no kind", "unknown role", "a list"])
@@ -57,16 +59,22 @@ def test_a_damaged_file_is_no_file(checkpoint: Path, change: str) -> None:
         "a list": "[]",
     }
     path.write_text(damaged[change], encoding="utf-8")
-    assert read_sample_roles(checkpoint) is None
+    assert read_sample_roles(checkpoint, SHAPE) is None
+
+
+@pytest.mark.parametrize("other", [{"num_heads": 4}, {"num_decoder_heads": 4}, {"num_encoder_layers": 2}], ids=str)
+def test_roles_of_other_heads_are_no_roles_of_this_model(checkpoint: Path, other: dict[str, int]) -> None:
+    write_sample_roles(ROLES, checkpoint)
+    assert read_sample_roles(checkpoint, SHAPE.replace(**other)) is None
 
 
 def test_a_model_without_the_file_has_none(checkpoint: Path) -> None:
-    assert read_sample_roles(checkpoint) is None
-    assert read_sample_roles(None) is None
+    assert read_sample_roles(checkpoint, SHAPE) is None
+    assert read_sample_roles(None, SHAPE) is None
 
 
 def test_the_bundled_model_has_the_roles_of_its_card() -> None:
-    found = read_sample_roles(bundled_model_path())
+    found = read_sample_roles(bundled_model_path(), ModelConfig())
     assert found is not None, "measure them again: python -m tools.head_roles"
     assert found.sample == "200 pairs of the validation split"
     counts = {kind: Counter(role for layer in found.by_kind[kind] for role in layer) for kind in MAP_KINDS}
@@ -78,7 +86,7 @@ def test_the_bundled_model_has_the_roles_of_its_card() -> None:
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_the_bundled_model_does_much_the_same_on_the_pairs_aligned_by_hand() -> None:
-    kept = read_sample_roles(bundled_model_path())
+    kept = read_sample_roles(bundled_model_path(), ModelConfig())
     assert kept is not None
     gold = read_gold()
     sources, targets = [pair.source_text for pair in gold], [pair.target_text for pair in gold]

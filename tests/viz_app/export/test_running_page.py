@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.analysis.selection import LABEL_MODES
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import TextError
@@ -724,7 +725,7 @@ def test_texts_have_contrast_under_the_mouse(browser: Browser, theme: str) -> No
 
 
 def test_the_role_of_the_head_in_view_is_named_as_measured(browser: Browser) -> None:
-    sample = read_sample_roles(bundled_model_path())
+    sample = read_sample_roles(bundled_model_path(), ModelConfig())
     assert sample is not None
     heads = (Head("cross", 1, 7), Head("encoder", 2, 0), Head("decoder", 0, 7), Head("cross", 1, 4))
     assert {sample.role(each) for each in heads} == {"aligner", "previous", "mixed"}

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from augenmerk.core.analysis.roles import read_sample_roles
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path, example_sentences
@@ -54,8 +55,10 @@ def window(make_window: MakeWindow, imported: Path) -> Iterator[MainWindow]:
 
 def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(window: MainWindow, imported: Path) -> None:
     state = window.state
-    assert read_sample_roles(imported) is None
-    assert read_sample_roles(bundled_model_path()) is not None, "there is something that could be mistaken for its own"
+    assert state.model is not None
+    assert read_sample_roles(imported, state.model.run.model) is None
+    bundled = read_sample_roles(bundled_model_path(), ModelConfig())
+    assert bundled is not None, "there is something that could be mistaken for its own"
     assert state.roles.sample is None
     page = window.translate_page
     for kind in MAP_KINDS:

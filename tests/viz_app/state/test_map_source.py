@@ -161,7 +161,7 @@ def test_the_example_is_the_largest_cell_between_two_words(state: ExperimentStat
     cross[0, 0] = 0.01
     cross[0, 0, 0, 0] = 1  # <sos> looks at itself: no example for anybody
     cross[0, 0, 2, 3] = 0.87
-    state.show_translation(_with_cross(translation, cross))
+    state.show_translation(_with_cross(translation, cross.copy()))
     state.intents.choose_head(Head("cross", 0, 0))
     column = translation.source_tokens[3]
     for state.settings.label_mode, verb in (("read", "reads"), ("predicted", "predicts")):

@@ -446,7 +446,7 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     tab.heads.num_sentences, tab.heads.question = 5, "behaviour"
     _measure(qtbot, tab)
     qtbot.waitUntil(roles_path(file).exists, timeout=30_000)
-    kept = read_sample_roles(file)
+    kept = read_sample_roles(file, translator.run_config.model)
     assert kept == tab.state.roles.sample
     assert kept is not None
     assert kept.sample == "5 sentences of pairs.tsv"

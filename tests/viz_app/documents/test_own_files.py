@@ -1,0 +1,192 @@
+"""Whatever is in the files that the app wrote for its own comfort: the window opens, and sets them aside."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment_file import (
+    SUFFIX,
+    ModelReference,
+    SavedExperiment,
+    write_experiment_file,
+)
+from augenmerk.viz_app.documents.last_result import _checksum, write_last_result
+from augenmerk.viz_app.documents.lesson_documents import SHIPPED_MARK
+from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_state import Current
+from augenmerk.viz_app.worker.jobs import describe
+from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.test_preferences import KEYS, NONSENSE
+
+EARLIER = Path(__file__).parents[2] / "earlier"
+SENTENCE = "ein mann steht dort ."
+Change = Callable[[Any], Any]
+
+
+@pytest.fixture(autouse=True)
+def first_session(untrained_checkpoint: Path, preferences: Preferences) -> None:
+    """Leaves its experiment and its result."""
+    translator = open_once(untrained_checkpoint, "cpu")
+    result, model = translator.compare(Experiment(SENTENCE)), describe(translator)
+    preferences.model = untrained_checkpoint
+    saved = SavedExperiment(result.experiment, ModelReference(model.title, model.digest))
+    write_experiment_file(saved, preferences.session_path)
+    write_last_result(preferences.last_result_path, result, model)
+
+
+def start_again(qtbot: QtBot, make_window: MakeWindow) -> MainWindow:
+    """The window of the next start, once it shows its translation."""
+    window = make_window(None, sentence=None, loader=open_once, wait=False)
+    window.grab()  # paints what the files say
+    qtbot.waitUntil(lambda: isinstance(window.state.shown, Current) and not window.state.request.is_running)
+    window.translate_page.show_analysis(True)
+    window.grab()
+    return window
+
+
+def aside(path: Path) -> Path:
+    return path.with_name(path.name + ".unreadable")
+
+
+def at(*keys: str | int) -> Callable[[Change], Change]:
+    """Changes the value at a place."""
+
+    def on(change: Change) -> Change:
+        def apply(values: Any) -> Any:
+            place = values
+            for key in keys[:-1]:
+                place = place[key]
+            place[keys[-1]] = change(place[keys[-1]])
+            return values
+
+        return apply
+
+    return on
+
+
+ORIGINAL = "result", "original"
+RESULTS: dict[str, Change] = {
+    "a list for all": lambda values: [],
+    "a list for a translation": at(*ORIGINAL)(lambda _: []),
+    "a text for a word": at(*ORIGINAL, "source_words", 0)(lambda _: "mann"),
+    "a text for a model": at("model")(lambda _: "model"),
+    "no tokens that were read": at(*ORIGINAL, "read_tokens")(lambda _: []),
+    "no alternatives": at(*ORIGINAL, "alternatives")(lambda _: []),
+    "too few probabilities": at(*ORIGINAL, "log_probabilities")(lambda values: values[:-1]),
+    "no entropies": at(*ORIGINAL, "entropies")(lambda _: []),
+    "an endless probability": at(*ORIGINAL, "log_probabilities", 0)(lambda _: 1e308),
+    "a word beyond the end": at(*ORIGINAL, "source_words", 0, "end")(lambda _: 10**6),
+    "a word before the beginning": at(*ORIGINAL, "target_words", 0, "start")(lambda _: -5),
+    "no maps": at(*ORIGINAL, "attention")(lambda _: None),
+    "maps of no head": at(*ORIGINAL, "attention", "cross")(lambda _: {"shape": [10**15, 0, 3, 7], "data": ""}),
+    "maps of other tokens": at(*ORIGINAL, "attention", "cross")(lambda _: {"shape": [1, 1, 1, 1], "data": "AAAAAA=="}),
+    "roles of other heads": at("model", "roles")(
+        lambda _: {"by_kind": {"encoder": [], "decoder": [], "cross": []}, "sample": "3 pairs"}
+    ),
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_last_result_of_another_structure_is_set_aside(
+    qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
+) -> None:
+    path = preferences.last_result_path
+    values = RESULTS[name](json.loads(path.read_bytes()[64:]))
+    content = json.dumps(values).encode("ascii")
+    path.write_bytes(_checksum(content) + content)
+    window = start_again(qtbot, make_window)
+    assert window.state.experiment.source_text == SENTENCE
+    assert aside(path).is_file()
+    window.close()
+    assert path.is_file(), "the next start has a result again"
+
+
+CONTENTS: dict[str, bytes | None] = {
+    "empty": b"",
+    "binary": bytes(range(256)),
+    "null": b"null",
+    "list": b"[]",
+    "deep": b"[" * 100_000,
+    "folder": None,
+}
+
+
+def write(path: Path, content: bytes | None) -> None:
+    path.unlink(missing_ok=True)
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", CONTENTS)
+def test_files_of_a_session_with_any_content_are_set_aside(
+    qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
+) -> None:
+    paths = [preferences.session_path, preferences.last_result_path]
+    for path in paths:
+        content = CONTENTS[name]
+        is_result = path == preferences.last_result_path
+        write(path, _checksum(content) + content if content is not None and is_result else content)
+    start_again(qtbot, make_window)
+    assert aside(paths[0]).exists()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", CONTENTS)
+def test_the_screen_before_a_lesson_with_any_content_is_set_aside(
+    qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
+) -> None:
+    path, preferences.lesson_name = preferences.before_lesson_path, f"{SHIPPED_MARK}1-attention{SUFFIX}"
+    write(path, CONTENTS[name])
+    window = start_again(qtbot, make_window)
+    assert window.lessons.lesson.lesson is not None
+    assert aside(path).exists()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", CONTENTS)
+def test_changes_of_a_lesson_with_any_content_are_reported_and_set_aside(
+    qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
+) -> None:
+    path = preferences.unsaved_lesson_path
+    write(path, CONTENTS[name])
+    window = start_again(qtbot, make_window)
+    assert window.lessons.lesson.lesson is None
+    assert aside(path).exists()
+
+
+@pytest.mark.heavy
+def test_a_file_that_cannot_be_set_aside_keeps_nothing_from_starting(
+    qtbot: QtBot, make_window: MakeWindow, preferences: Preferences
+) -> None:
+    for path in (preferences.unsaved_lesson_path, preferences.session_path, preferences.last_result_path):
+        write(path, b"x")
+        aside(path).mkdir()
+        (aside(path) / "file").touch()
+    start_again(qtbot, make_window)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", NONSENSE)
+def test_settings_may_be_anything(qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str) -> None:
+    earlier = QSettings(str(EARLIER / "settings.ini"), QSettings.Format.IniFormat)
+    for key in {*earlier.allKeys(), *preferences.settings.allKeys(), *KEYS}:
+        preferences.settings.setValue(key, NONSENSE[name])
+    window = make_window(None, sentence=None, loader=open_once, wait=False)
+    qtbot.waitUntil(lambda: window.state.result is not None and not window.state.request.is_running)
+    window.pages.show(LEARN)
+    window.pages.show(TRAIN)
+    window.grab()
+    assert window.pages.presentables()
+    window.lessons.listed()
+    window.close()

@@ -1,0 +1,27 @@
+"""Files that the app wrote for its own comfort. Nothing in them can keep the app from starting."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ASIDE = ".unreadable"
+logger = logging.getLogger(__name__)
+
+
+def set_aside(path: Path) -> None:
+    """Renames a file that cannot be restored, so that the user can look at it."""
+    try:
+        path.replace(path.with_name(path.name + ASIDE))
+    except OSError as refusal:
+        logger.info("%s could not be set aside: %s", path, refusal)
+
+
+@contextmanager
+def restoring(path: Path) -> Iterator[None]:
+    """A context in which the content of an own file is read and shown. Any error is logged and sets the file aside."""
+    try:
+        yield
+    except Exception as error:  # whatever the file contains
+        logger.info("%s cannot be restored: %s", path, error, exc_info=True)
+        set_aside(path)
