@@ -78,8 +78,8 @@ def arriving_sentences(options: argparse.Namespace) -> Iterator[list[str]]:
 def load_translator(options: argparse.Namespace) -> "Translator":
     """The model of `--checkpoint`, or that of `--experiment`, if it is the bundled one or next to that file.
 
-    It completes the options: its own beam size, the heads of groups, and the code of the target language. A note names
-    a model that was not found.
+    It completes the options: its own beam size and length penalty, the heads of groups, and the code of the target
+    language. A note names a model that was not found.
 
     Raises:
         AugenmerkError: the model cannot be used, has no head of a group, or does not translate into the language.
@@ -102,8 +102,11 @@ def load_translator(options: argparse.Namespace) -> "Translator":
                 f"{options.experiment} was made with {which} “{saved.model.name}”. It runs with {translator.name}."
                 f"{advice}"
             )
+    own = translator.checkpoint.decoding
     if getattr(options, "beam", 1) is None:
-        options.beam = translator.checkpoint.decoding.beam
+        options.beam = own.beam
+    if getattr(options, "length_penalty", 0) is None and options.beam > 1:
+        options.length_penalty = own.length_penalty
     if getattr(options, "head_off", None):
         options.head_off = _single_heads(options.head_off, heads_of(translator.run_config.model))
     if getattr(options, "into", None) is not None:
@@ -184,7 +187,7 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="X",
         help="for beams: 0 compares plain probabilities, larger values favour longer translations (Wu et al. 2016; "
-        "default: 1.5)",
+        "default: 1.5; imported models may have their own)",
     )
 
 
@@ -193,7 +196,8 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
     beam = 1 if options.beam is None else options.beam
     length_penalty = DEFAULT_LENGTH_PENALTY if options.length_penalty is None else options.length_penalty
     check_beam(beam, length_penalty)
-    if beam == 1 and options.length_penalty is not None:
+    may_have_beam = options.beam is None and options.checkpoint is not None  # of its own; it is loaded later
+    if beam == 1 and options.length_penalty is not None and not may_have_beam:
         raise ConfigError(
             f"--length-penalty {options.length_penalty:g} has no effect on greedy decoding. Add --beam 4, or omit it."
         )

@@ -40,6 +40,7 @@ MAX_SUBWORDS = 1_000_000
 MAX_COPIED = 100_000_000
 """Maximum number of symbols that the copy task draws for an epoch."""
 _LAYERS, _WIDTH = Limits(1, MAX_LAYERS), Limits(1, MAX_WIDTH)
+MAX_LENGTH_PENALTY = 10.0
 _LANGUAGE = "a language code such as de or en"
 _COPIED = Limits(2, 1_000_000)
 """At least a start symbol and one symbol to copy."""
@@ -466,6 +467,12 @@ class DecodingConfig(Settings, owner="decoding"):
         False, "forced end", "Whether the last possible token is the end token, whatever the model prefers."
     )
     beam: int = setting(1, "beam size", "The beam size used by default; 1 is greedy.", COUNT)
+    length_penalty: float | None = setting(
+        None,
+        "length penalty",
+        "The length penalty α of beams used by default, see `core.translation.beam`. None: the usual one.",
+        Limits(0, MAX_LENGTH_PENALTY),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
+from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.folder import OTHER_COPY, ModelFolder, Section, settings_of
 from augenmerk.core.interop.model import FolderModel, ImportOptions, languages_of
@@ -339,9 +340,11 @@ def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]
     if beam > _MOST_BEAMS:
         notes.append(f"beam_size = {beam} is not applied")
         beam = 1
-    if beam > 1:
-        penalty = max(testing.number("beam_alpha", testing.number("alpha", -1, -1e9, 1e9), -1e9, 1e9), 0)
-        notes.append(f"beam_alpha: set the length penalty to {penalty:g} yourself")
+    name = "alpha" if "alpha" in testing.values else "beam_alpha"  # the former name comes first there
+    alpha = testing.number(name, -1, -1e9, 1e9)
+    if beam > 1 and alpha > MAX_LENGTH_PENALTY:
+        notes.append(f"{name} = {alpha:g} is not applied")
+        alpha = -1
     limit = testing.whole("max_output_length", -1, -(10**9), _MOST_STEPS)
     least = testing.whole("min_output_length", 1, 0, _MOST_STEPS)
     if 0 < limit < least:
@@ -355,6 +358,7 @@ def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]
         steps_per_source_token=1.5,
         min_steps=least,
         beam=max(beam, 1),
+        length_penalty=max(alpha, 0.0) if beam > 1 else None,  # its formula is that of core.translation.beam
     )
     return config, tuple(notes)
 

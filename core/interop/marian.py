@@ -62,6 +62,7 @@ _NOT_APPLIED: dict[str, tuple[Any, ...]] = {
     "encoder_no_repeat_ngram_size": (None, 0),
     "repetition_penalty": (None, 1, 1.0),
     "min_length": (None, 0),
+    "length_penalty": (None, 1, 1.0),
     "min_new_tokens": (None, 0),
     "do_sample": (None, False),
     "num_beam_groups": (None, 1),

@@ -7,8 +7,9 @@ Neural Machine Translation System", equation 14; its coverage penalty is left ou
 
 with |Y| the number of tokens, the end token included. α = 0 compares plain probabilities, which favours short
 translations; the larger α, the longer they become. Hugging Face transformers divide by |Y| ** α instead, so that their
-default α = 1 compares means: only α = 0 is the same there and here. JoeyNMT's beam search never chooses padding, and
-its greedy search may; here the greedy rule of an imported model holds for both.
+default α = 1 compares means: only α = 0 is the same there and here. JoeyNMT's `beam_alpha` is our α (α ≤ 0: none), but
+its search keeps finished hypotheses in the beam, so it looks at fewer others. Its beam search never chooses padding,
+and its greedy search may; here the greedy rule of an imported model holds for both.
 
 Shape legend: `core.model`, and N sentences still searched, R hypotheses (rows) of each, C candidates for each.
 """

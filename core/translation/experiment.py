@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar, get_args
 
+from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
 from augenmerk.core.counting import Counted, Index, display_text
 from augenmerk.core.errors import ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, SentenceChanges
@@ -21,7 +22,6 @@ from augenmerk.core.text.subwords import WORD_MARK
 DEFAULT_LENGTH_PENALTY = 1.5
 """α, chosen on the bundled model's validation split: see `docs/model-notebook.md`. Vaswani et al. 2017 took 0.6."""
 MAX_BEAM = 100
-MAX_LENGTH_PENALTY = 10.0
 MAX_FACTOR = 1_000.0
 MIN_TEMPERATURE, MAX_TEMPERATURE = 0.01, 100.0
 MAX_INDEX = 100_000

@@ -43,6 +43,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
+from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
 from augenmerk.core.errors import AugenmerkError, ExperimentError, ExperimentFileError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, AttentionKind, Head, Network, Side
 from augenmerk.core.plain_text import one_line
@@ -56,7 +57,6 @@ from augenmerk.core.translation.experiment import (
     MAX_BEAM,
     MAX_FACTOR,
     MAX_INDEX,
-    MAX_LENGTH_PENALTY,
     MAX_TEMPERATURE,
     MIN_TEMPERATURE,
     AttentionRow,

@@ -149,6 +149,38 @@ class JoeyModel(nn.Module):
                 break
         return found
 
+    @torch.no_grad()
+    def beam(self, source: list[int], size: int, alpha: float) -> list[tuple[float, list[int]]]:
+        """The finished hypotheses of its beam search with their scores, best first.
+
+        As in `joeynmt.search.beam_search` of version 2.3: each step is scored with `alpha`, ended hypotheses stay in
+        their places, and a place where one ended counts as finished ever after.
+        """
+        live, ended, is_finished = [(0.0, [START])], [], [False] * size
+        for step in range(int(1.5 * len(source))):
+            totals = []
+            for total, read in live:
+                log_probabilities = self(source, read)[-1].log_softmax(-1)
+                log_probabilities[[START, PADDING, *([END] if step < 1 else [])]] = -math.inf
+                totals.append(total + log_probabilities)
+            penalty = ((5.0 + (step + 1)) / 6.0) ** alpha if alpha > 0 else 1.0
+            scores, places = (torch.cat(totals) / penalty).topk(size)
+            num_tokens = len(totals[0])
+            live = [
+                (score * penalty, [*live[place // num_tokens][1], place % num_tokens])
+                for score, place in zip(scores.tolist(), places.tolist(), strict=True)
+            ]
+            is_last = step + 1 == int(1.5 * len(source))
+            is_finished = [
+                done or read[-1] == END or is_last for done, (_, read) in zip(is_finished, live, strict=True)
+            ]
+            for done, score, (_, read) in zip(is_finished, scores.tolist(), live, strict=True):
+                if done and (read.count(END) == 1 if read[-1] == END else is_last and END not in read):
+                    ended.append((score, read[1:]))
+            if all(is_finished):
+                break
+        return sorted(ended, key=lambda hypothesis: hypothesis[0], reverse=True)
+
 
 @dataclass(frozen=True)
 class Made:

@@ -1,5 +1,6 @@
 """Models of JoeyNMT compute what its modules, written anew, compute; what cannot be read is refused with a reason."""
 
+import json
 import math
 import os
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.interop.importing import import_model, recognize
 from augenmerk.core.interop.model import ImportOptions
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.beam import beam_search, length_penalty_of
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled, SourceWordRemoved
@@ -118,6 +120,67 @@ def test_greedy_translations_are_theirs_token_by_token(pair: tuple[Made, Transla
     assert all(row.index(3) >= ours.rules.min_steps for row in found if 3 in row)
 
 
+@pytest.mark.heavy
+@torch.inference_mode()
+def test_hypotheses_have_their_scores_and_ranks(tmp_path: Path) -> None:
+    made = make_folder(tmp_path / "model", testing={"beam_size": 4, "beam_alpha": 1.0}, both={"num_layers": 1})
+    with pickles_read_here():
+        import_model(made.folder).save(tmp_path / "model.safetensors")
+    ours = Translator.load(tmp_path / "model.safetensors", "cpu")
+    ours.model.double()
+    made.model.double()
+    chosen: dict[float, list[list[int]]] = {}
+    num_same = 0
+    for alpha in (-1.0, 0.6, 1.0, 3.0):
+        for words in random_rows(15, len(made.source), 8):
+            source = torch.tensor([[*words, 3]])
+            theirs = made.model.beam(source[0].tolist(), 4, alpha)
+            scores = []
+            for _, hypothesis in theirs:
+                read = torch.tensor([[START, *hypothesis[:-1]]])
+                logits = ours.model(source, read).logits[0].log_softmax(dim=-1)
+                total = float(logits.gather(1, torch.tensor(hypothesis)[:, None]).sum())
+                scores.append(total / length_penalty_of(len(hypothesis), max(alpha, 0.0)))
+            assert scores == pytest.approx([score for score, _ in theirs])
+            assert scores == sorted(scores, reverse=True)
+            limit = max_steps(source.size(1), ours.run_config, ours.rules)
+            (found,) = beam_search(ours.model, ours.model.encode(source), [limit], ours.rules, 4, max(alpha, 0.0))
+            num_same += found == theirs[0][1]
+            chosen.setdefault(alpha, []).append(found)
+    assert num_same > 40, "of 60: their search keeps ended hypotheses in the beam, so it looks at fewer others"
+    lengths = [sum(map(len, rows)) for rows in chosen.values()]
+    assert lengths == sorted(lengths), "larger values favour longer translations"
+    assert lengths[0] < lengths[-1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "penalty"),
+    [
+        ({"beam_alpha": 1.0}, 1.0),
+        ({"beam_alpha": 0.6, "alpha": 2}, 2.0),
+        ({"beam_alpha": -1}, 0.0),
+        ({}, 0.0),
+        ({"beam_alpha": 1.0, "beam_size": 1}, None),
+        ({"beam_alpha": 11}, 0.0),
+    ],
+)
+def test_the_length_penalty_of_the_configuration_is_used(
+    folder: Path, tmp_path: Path, settings: dict[str, float], penalty: float | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in ({"beam_size": 3} | settings).items():
+        change(folder, f"testing.{name}", value)
+    out = tmp_path / "out.safetensors"
+    with pickles_read_here():
+        assert main(["import", str(folder), "--out", str(out)]) == 0
+    assert ("beam_alpha = 11 is not applied" in capsys.readouterr().err) == (settings.get("beam_alpha") == 11)
+    assert load_checkpoint(out).decoding.length_penalty == penalty
+    command = ["translate", "ein mann läuft .", "--json", "--checkpoint", str(out)]
+    for options, expected in (([], penalty), (["--length-penalty", "2.5"], 2.5), (["--beam", "1"], None)):
+        if penalty is not None or not options:
+            assert main([*command, *options]) == 0
+            assert json.loads(capsys.readouterr().out)["output"].get("length_penalty") == expected
+
+
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Words, pre-norm."""
@@ -161,10 +224,12 @@ def test_a_model_is_imported_and_used(folder: Path, tmp_path: Path, capsys: pyte
     assert "tiny-de-en (JoeyNMT 2), German to English" in said.out
     assert "licence cc-by-4.0" in said.out
     assert "no_repeat_ngram_size = 4 is not applied" in said.err
-    assert "set the length penalty to 1 yourself" in said.err
+    assert "beam_alpha" not in said.err
     checkpoint = load_checkpoint(tmp_path / "out.safetensors")
     assert checkpoint.origin == Origin("joeynmt", "tiny-de-en", "", "cc-by-4.0")
-    assert checkpoint.decoding == DecodingConfig(forbidden_ids=(2,), steps_per_source_token=1.5, min_steps=1, beam=5)
+    assert checkpoint.decoding == DecodingConfig(
+        forbidden_ids=(2,), steps_per_source_token=1.5, min_steps=1, beam=5, length_penalty=1.0
+    )
     translator = Translator.load(tmp_path / "out.safetensors", "cpu")
     experiment = Experiment("ein mann läuft . Quatsch")
     greedy, beam = translator.run(experiment), translator.run(Experiment("ein mann läuft .", output=Beam(3)))

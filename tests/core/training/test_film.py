@@ -171,5 +171,5 @@ def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
 
 def test_maps_that_do_not_fit_the_tokens_are_refused(tmp_path: Path) -> None:
     misshapen = dataclasses.replace(frame(7), translation=translation(num_source=5))
-    with pytest.raises(CheckpointError, match=r"the encoder maps are \[2, 3, 5, 5\], but the tokens ask for \[4, 4\]"):
+    with pytest.raises(CheckpointError, match="the parts of a translation do not fit together"):
         read_frame(write_frame(tmp_path, misshapen))
