@@ -126,8 +126,6 @@ def run(options: argparse.Namespace) -> int:
         return 0
     changes = read_general(options)
     ranking = _rank(translator, changes, options)
-    for note in ranking.notes:
-        print_note(note)
     if options.json:
         print(json.dumps(origin_values(translator) | _as_json(ranking, changes), ensure_ascii=False))
     else:
@@ -136,6 +134,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _rank(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> "AlignerRanking":
+    """The ranking. Prints the notes on its pairs to standard error."""
     from augenmerk.core.analysis.alignment_ranking import rank_aligners
 
     if options.gold is None:
@@ -146,9 +145,12 @@ def _rank(translator: "Translator", changes: Sequence[General], options: argpars
     gold = read_gold(options.gold)
     baselines = _other_baselines(translator, gold, options)
     with show_progress(" pairs") as show:
-        return rank_aligners(
+        ranking = rank_aligners(
             translator, gold, baselines, changes=changes, target_code=options.into or "", on_progress=show
         )
+    for note in ranking.notes:
+        print_note(note)
+    return ranking
 
 
 def _other_baselines(

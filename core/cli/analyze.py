@@ -261,7 +261,7 @@ def _run_pairs(options: argparse.Namespace) -> int:
     numbers = origin_arrays(translator, changes) | {
         "metric": np.array(DIFFERENCE),
         "pairs": np.array(len(lines)),
-        "pairs_notes": np.array(found.notes, dtype=str),
+        "notes": np.array(found.notes, dtype=str),
         "differences": found.differences,
         "mean_difference": np.array(found.differences.mean()),
         "parts/components": np.array([str(each) for each in found.components]),

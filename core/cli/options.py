@@ -352,7 +352,7 @@ def take_experiment(options: argparse.Namespace) -> None:
 
 
 def _check_sentence(options: argparse.Namespace, text: str) -> None:
-    """Raises `ConfigError` if changes of `--experiment`, or of options, do not fit this sentence."""
+    """Raises `ConfigError` if changes of `--experiment` fit only another sentence than this one."""
     saved: SavedExperiment | None = getattr(options, "saved", None)
     if saved is not None and (text == STANDARD_INPUT or text != saved.experiment.source_text):
         experiment = saved.experiment

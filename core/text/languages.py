@@ -72,6 +72,7 @@ def language_in_words(code: str) -> str:
 
 
 _OPEN, _CLOSE = ">>", "<<"
+_FIRST_CODE = re.compile(r"\A\s*(>>[^\s<>]+<<\s*)?")
 
 
 def is_target_code(token: str) -> bool:
@@ -104,10 +105,7 @@ def codes_for(language: str, codes: Iterable[str]) -> list[str]:
 
 def with_code(text: str, code: str) -> str:
     """The text with this code `>>xx<<` in place of the one that it begins with."""
-    rest = text.lstrip()
-    if rest.startswith(_OPEN) and _CLOSE in rest:
-        rest = rest.partition(_CLOSE)[2].lstrip()
-    return f"{code} {rest}"
+    return f"{code} {_FIRST_CODE.sub('', text, count=1)}"
 
 
 COMMON_WORDS = {

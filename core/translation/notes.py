@@ -50,9 +50,6 @@ class Note:
     kind: NoteKind
     text: str
 
-    def __str__(self) -> str:
-        return self.text
-
 
 def texts_of(notes: Iterable[Note]) -> tuple[str, ...]:
     """The texts of the notes."""

@@ -12,7 +12,7 @@ import pytest
 from augenmerk.core.cli.main import main
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.model.heads import Head
-from augenmerk.core.text.languages import codes_for
+from augenmerk.core.text.languages import codes_for, with_code
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from augenmerk.core.translation.translator import Translator
@@ -34,6 +34,20 @@ WITH_CODE = f">>fra<< {SENTENCE}"
 )
 def test_a_language_is_named_by_any_of_its_codes_or_its_name(language: str, codes: list[str]) -> None:
     assert codes_for(language, (*CODES, ">>zho_Hans<<", ">>zho_Hant<<")) == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ein Mann.", ">>fra<< Ein Mann."),
+        ("  >>deu<<Ein Mann.", ">>fra<< Ein Mann."),
+        (">>deu<< >>nld<< Ein Mann.", ">>fra<< >>nld<< Ein Mann."),
+        (">> Ein << Mann.", ">>fra<< >> Ein << Mann."),
+        ("Ein >>deu<< Mann.", ">>fra<< Ein >>deu<< Mann."),
+    ],
+)
+def test_a_code_takes_the_place_of_another_and_of_nothing_else(text: str, expected: str) -> None:
+    assert with_code(text, ">>fra<<") == expected
 
 
 def test_a_model_of_one_pair_has_no_choice(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
