@@ -64,5 +64,5 @@ def filled(template: str, values: Mapping[str, object], first: int) -> str:
 
 def joined(values: Iterable[object], separator: str) -> CountedText:
     """The texts of values, with a separator between them."""
-    by_name = {f"value_{place}": value for place, value in enumerate(values)}
+    by_name = {f"value_{index}": value for index, value in enumerate(values)}
     return CountedText(separator.join(f"{{{name}}}" for name in by_name), **by_name)

@@ -16,12 +16,16 @@ class AugenmerkError(Counted, Exception):
     """
 
     def __init__(self, message: str, /, **values: object) -> None:
-        super().__init__(message)
-        self.values = values
+        super().__init__(filled(message, values, 0))
+        self.template, self.values = message, values
 
     def text_from(self, first: int) -> str:
         """The message, with numbers that begin with `first`."""
-        return filled(self.args[0], self.values, first)
+        return filled(self.template, self.values, first)
+
+
+class ArgumentError(AugenmerkError):
+    """An argument of a public function is not of the kind that the function takes."""
 
 
 class ConfigError(AugenmerkError):

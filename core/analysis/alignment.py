@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.plain_text import EncodingError
 from augenmerk.core.resources import resource_path
@@ -30,7 +31,7 @@ _LINK = re.compile(r"([1-9][0-9]{0,3})([-?])([1-9][0-9]{0,3})")
 
 
 @dataclass(frozen=True)
-class GoldPair:
+class GoldPair(CheckedFields):
     """A sentence pair linked by hand.
 
     Attributes:
@@ -113,6 +114,7 @@ def diagonal_place(target: int, num_source: int, num_target: int) -> int:
     return int(target * (num_source - 1) / max(1, num_target - 1) + 0.5)
 
 
+@checks_arguments
 def read_gold(path: Path | str | None = None) -> tuple[GoldPair, ...]:
     """The gold pairs of a file, by default the shipped ones.
 

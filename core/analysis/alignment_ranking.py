@@ -16,6 +16,7 @@ from augenmerk.core.analysis.measure import MeasureName
 from augenmerk.core.analysis.measures import MEASURES, measure_maps, measures_of
 from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
+from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.counting import Counted, CountedText, Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.interventions import Interventions
@@ -106,7 +107,7 @@ def aligning_measures() -> tuple[MeasureName, ...]:
 
 
 @dataclass(frozen=True)
-class Aligner(Counted):
+class Aligner(Counted, CheckedFields):
     """A way of reading word links off a model.
 
     Attributes:
@@ -179,6 +180,7 @@ class AlignerRanking:
         return self.scores[0] if self.scores else None
 
 
+@checks_arguments
 def rank_aligners(
     translator: Translator,
     gold: Sequence[GoldPair],
@@ -264,6 +266,7 @@ def aligner_map(aligner: Aligner, model_pass: Pass) -> FloatArray:
     return chosen
 
 
+@checks_arguments
 def align(translator: Translator, translation: Translation, aligner: Aligner) -> tuple[WordLink, ...]:
     """The word links of a translation, whose tokens are read under this model.
 

@@ -31,6 +31,7 @@ from torch.nn import functional
 
 from augenmerk.core.analysis.capture import AttentionPass, SublayerPass, bias_of, linear_norm, trace_sublayers
 from augenmerk.core.analysis.contributions import Contributions
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.model.heads import AttentionKind
 from augenmerk.core.model.sites import PairPass
 from augenmerk.core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
@@ -93,6 +94,7 @@ class BlockTrace(Generic[Kept]):
     hidden: Tensor
 
 
+@checks_arguments
 def contributions_of(
     translator: Translator, translation: Translation, should_stop: Callable[[], bool] = lambda: False
 ) -> Contributions:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from augenmerk.core.analysis.selection import Axis, LabelledMap, is_hidden
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.result import FloatArray, ReadOnlyArrays
 
@@ -70,6 +71,7 @@ class MapDifference(ReadOnlyArrays):
         )
 
 
+@checks_arguments
 def difference(first: LabelledMap, second: LabelledMap) -> MapDifference:
     """`second` minus `first`, for common queries and keys.
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from augenmerk.core.analysis.selection import LabelledMap, is_hidden, label_map, merge_words
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.quantities import percent
-from augenmerk.core.translation.result import FloatArray, Translation
+from augenmerk.core.translation.result import FloatArray, ReadOnlyArrays, Translation
 
 METHOD = "ALTI+ (Ferrando et al. 2022)"
 """The name shown in the window."""
@@ -24,8 +25,9 @@ them fall this low. Other models have other distributions.
 """
 
 
+@checks_arguments
 @dataclass(frozen=True, eq=False)
-class Contributions:
+class Contributions(ReadOnlyArrays):
     """The shares of source and prefix in each step of a translation.
 
     Attributes:

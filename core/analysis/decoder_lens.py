@@ -13,6 +13,7 @@ from itertools import pairwise
 import torch
 
 from augenmerk.core.analysis.comparing import common_subsequence
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.outputs import Encoding
 from augenmerk.core.model.sites import PairPass, trace_sites
@@ -50,6 +51,7 @@ class DecoderLens:
         return next(depth for depth in range(len(texts)) if len(set(texts[depth:])) == 1)
 
 
+@checks_arguments
 def decoder_lens(
     translator: Translator, translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
 ) -> DecoderLens:

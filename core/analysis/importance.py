@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from augenmerk.core.analysis.alignment import require_translations
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.corpora.batches import pad
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.inference.compiled import Model, plain_form
@@ -30,6 +31,7 @@ BATCH_SIZE = 16
 """Sentences per batch: few, for little padding and small logits; 64 take half as long again."""
 
 
+@checks_arguments
 @dataclass(frozen=True, eq=False)
 class HeadImportance:
     """The effects on a model's value on a sample of switching off each of its heads and feed-forward networks.
@@ -67,7 +69,9 @@ class HeadImportance:
         return np.array([self.effects[network] for network in networks], dtype=np.float32)
 
     def of(self, part: Head | Network) -> float:
-        """The effect of switching off one head or network."""
+        """The effect of switching off one head or network. Raises `AnalysisError` if the model has no such part."""
+        if part not in self.effects:
+            raise AnalysisError("The model has no {part}. Choose one of its heads and networks.", part=part)
         return self.effects[part]
 
     @property
@@ -79,6 +83,7 @@ class HeadImportance:
         return max(abs(value) for part, value in self.effects.items() if isinstance(part, Head))
 
 
+@checks_arguments
 def head_importance(
     translator: Translator,
     sources: Sequence[str],

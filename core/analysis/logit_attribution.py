@@ -20,6 +20,7 @@ from torch import Tensor
 from augenmerk.core.analysis.capture import AttentionPass
 from augenmerk.core.analysis.parts import ChangeEffect, Component, EncoderParts, Origin, WordParts
 from augenmerk.core.analysis.residual import memory_directions, parts_by_key, residual_streams
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
 from augenmerk.core.model.non_finite import is_finite
@@ -31,6 +32,7 @@ from augenmerk.core.translation.result import Alternative, ExperimentResult, Tra
 from augenmerk.core.translation.translator import Translator
 
 
+@checks_arguments
 def word_parts(
     translator: Translator, translation: Translation, step: int, rival: str | Alternative | None = None
 ) -> WordParts:
@@ -52,17 +54,12 @@ def word_parts(
         AnalysisError: there is no such step; the rival is empty, unknown, several words or the word itself, or can
             never be chosen; or as `Translator.pass_over`.
     """
-    if step not in range(len(translation.predicted_ids)):
-        raise AnalysisError(
-            "The translation has no step {step}. Choose from steps {first} to {last}.",
-            step=Index(step),
-            first=Index(0),
-            last=Index(len(translation.predicted_ids) - 1),
-        )
+    translation.check_step(step)
     comparer = _Comparer(translator, translation)
     return comparer.explain([comparer.compare(step, rival)])[0]
 
 
+@checks_arguments
 def logit_parts(translator: Translator, translation: Translation) -> tuple[WordParts, ...]:
     """Direct logit attribution of each predicted token against the runner-up: T results from one pass.
 
@@ -72,6 +69,7 @@ def logit_parts(translator: Translator, translation: Translation) -> tuple[WordP
     return comparer.explain([comparer.compare(step, None) for step in range(len(translation.predicted_ids))])
 
 
+@checks_arguments
 def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
     """The parts of cross-attention heads, split by what the encoder's positions are made of. Takes one more pass.
 
@@ -102,6 +100,7 @@ def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
     return EncoderParts(parts, streams.encoder.components, values, translator.digest)
 
 
+@checks_arguments
 def measure_parts(
     translator: Translator,
     parts: WordParts,

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.counting import Counted
 from augenmerk.core.errors import NonFiniteError
 from augenmerk.core.model.non_finite import is_finite
@@ -53,6 +54,7 @@ class Depth(Counted):
         return "decoder.embedding" if self.layer is None else f"decoder.{self.layer}.{self.sublayer}.after"
 
 
+@checks_arguments
 @dataclass(frozen=True, eq=False)
 class LogitLens(ReadOnlyArrays):
     """The decoder's predictions at each of P depths and T steps of one translation.
@@ -89,7 +91,11 @@ class LogitLens(ReadOnlyArrays):
         )
 
     def decided_at(self, step: int) -> int | None:
-        """The row from which on the predicted token is the most probable; None if it is not in the end."""
+        """The row from which on the predicted token is the most probable; None if it is not in the end.
+
+        Raises `AnalysisError` if there is no such step.
+        """
+        self.translation.check_step(step)
         is_best = (self.ranks[:, step] == 1).tolist()
         row = len(is_best)
         while row and is_best[row - 1]:
@@ -97,6 +103,7 @@ class LogitLens(ReadOnlyArrays):
         return row if row < len(is_best) else None
 
 
+@checks_arguments
 def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
     """The decoder's predictions at each depth, under the translation's experiment. Takes one more pass.
 

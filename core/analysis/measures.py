@@ -14,6 +14,7 @@ from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.selection import DEFAULT_LABEL_MODE, LabelledMap, LabelMode, label_map
 from augenmerk.core.analysis.trace import HeadTrace
 from augenmerk.core.analysis.value_zeroing import VALUE_ZEROING
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, NonFiniteError
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, read_only
@@ -54,6 +55,7 @@ def measure_maps(model_pass: Pass, measure: MeasureName, kind: MapKind) -> Float
     return read_only(finite_by_layer(kind, maps))
 
 
+@checks_arguments
 def measure(
     translator: "Translator",
     translation: Translation,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.text.languages import FUNCTION_WORDS, two_letter_code
@@ -56,6 +57,7 @@ class OccludedWord:
     log_probabilities: tuple[float, ...]
 
 
+@checks_arguments
 @dataclass(frozen=True, eq=False)
 class SourceOcclusion:
     """The source words of one translation, changed one at a time.
@@ -108,6 +110,7 @@ class SourceChanges:
     left_out: tuple[AttentionRow, ...] = ()
 
 
+@checks_arguments
 def occlude_source_words(
     translator: "Translator",
     translation: Translation,
@@ -187,6 +190,7 @@ def translate_without_source_words(
     return list(translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop))
 
 
+@checks_arguments
 def left_out_words(
     translator: "Translator", translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[Word, ...]:

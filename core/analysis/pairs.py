@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from augenmerk.core.analysis.importance import HeadImportance, ScoredTarget, importance_of_targets, last_importance
 from augenmerk.core.analysis.logit_attribution import require_one_word, word_parts
 from augenmerk.core.analysis.parts import Component
+from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
 from augenmerk.core.translation.compilation import forced_word
@@ -27,7 +28,7 @@ _FIELDS = "sentence, tab, beginning of the translation (may be empty), tab, word
 
 
 @dataclass(frozen=True)
-class WordPair:
+class WordPair(CheckedFields):
     """Two words that could follow the beginning of a translation.
 
     Attributes:
@@ -44,7 +45,8 @@ class WordPair:
     place: str = ""
 
 
-def read_pairs(path: Path) -> tuple[WordPair, ...]:
+@checks_arguments
+def read_pairs(path: Path | str) -> tuple[WordPair, ...]:
     """The pairs in a file of lines with four fields, separated by tabs, in UTF-8. Empty lines are skipped.
 
     Raises:
@@ -93,6 +95,7 @@ class PairAttribution(ReadOnlyArrays):
     notes: tuple[str, ...] = ()
 
 
+@checks_arguments
 def attribute_pairs(
     translator: Translator,
     pairs: Sequence[WordPair],
@@ -139,6 +142,7 @@ def attribute_pairs(
     )
 
 
+@checks_arguments
 def pairs_importance(
     translator: Translator,
     pairs: Sequence[WordPair],

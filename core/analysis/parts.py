@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head, Network
@@ -78,6 +79,7 @@ def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, .
     return tuple(ComponentGroup(*names, tuple(found)) for names, found in places.items())
 
 
+@checks_arguments
 @dataclass(frozen=True, eq=False)
 class WordParts(ReadOnlyArrays):
     """One token of a translation and a rival: the difference of their logits, and the parts of the difference.
@@ -113,7 +115,11 @@ class WordParts(ReadOnlyArrays):
     model_digest: str = ""
 
     def value_of(self, component: Component) -> float:
-        """The part of one component."""
+        """The part of one component. Raises `AnalysisError` if it is not among `components`."""
+        if component not in self.components:
+            raise AnalysisError(
+                "{component} is not among the components of the decoder. Choose one of them.", component=component
+            )
         return float(self.values[self.components.index(component)])
 
 
@@ -172,6 +178,7 @@ Baseline = int | Literal["mean", "none"]
 """The subtrahend of a score: that of another key, the mean of all visible keys, or nothing."""
 
 
+@checks_arguments
 @dataclass(frozen=True, eq=False)
 class RowParts(ReadOnlyArrays):
     """The attention scores of one query in one head, and what query and keys are made of.
@@ -205,14 +212,9 @@ class RowParts(ReadOnlyArrays):
             baseline: the subtrahend.
 
         Raises:
-            AnalysisError: the query does not see this key, or that of the baseline; or one of them is something else.
+            AnalysisError: the query does not see this key, or that of the baseline.
         """
         for each in (key,) if baseline in ("mean", "none") else (key, baseline):
-            if isinstance(each, bool) or not isinstance(each, int | np.integer):
-                raise AnalysisError(
-                    f"{each!r} is not the position of a key. Pass a whole number from 0; a baseline may also be "
-                    "“mean” or “none”."
-                )
             if each not in range(len(self.scores)):
                 last = Index(len(self.scores) - 1)
                 seen = "Choose from keys {first} to {last}." if last else "It sees only key {first}."
@@ -227,6 +229,7 @@ class RowParts(ReadOnlyArrays):
         return CellParts(self, key, baseline, products, total, total - float(products.sum()))
 
 
+@checks_arguments
 @dataclass(frozen=True, eq=False)
 class CellParts(ReadOnlyArrays):
     """An attention score, relative to a baseline, as a sum of products.

@@ -13,6 +13,7 @@ import torch
 from augenmerk.core.analysis.parts import RowParts
 from augenmerk.core.analysis.residual import residual_streams
 from augenmerk.core.analysis.trace import check_cell
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError, NonFiniteError
@@ -25,6 +26,7 @@ CHUNK = 16
 """Keys that are split together: few, so that the numbers stay in the processor's cache."""
 
 
+@checks_arguments
 def query_key_parts(
     translator: Translator,
     translation: Translation,

@@ -24,7 +24,7 @@ from augenmerk.core.analysis.measures import row_entropy
 from augenmerk.core.analysis.selection import is_hidden
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head, attention_shapes
+from augenmerk.core.model.heads import ByKind, Head, attention_shapes
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import open_file, read_text, write_text
 from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, Greedy
@@ -92,7 +92,7 @@ class HeadProfiles(ReadOnlyArrays):
 
 
 @dataclass(frozen=True, eq=False)
-class SampleProfiles:
+class SampleProfiles(ByKind[HeadProfiles]):
     """The heads of a model on a sample.
 
     Attributes:
@@ -112,10 +112,6 @@ class SampleProfiles:
     changes: tuple[General, ...] = ()
     model_digest: str = ""
     notes: tuple[str, ...] = ()
-
-    def of_kind(self, kind: MapKind) -> HeadProfiles:
-        """The heads of one kind."""
-        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
 
 
 class HeadProfiler:

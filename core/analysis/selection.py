@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.text.codec import CONTINUATION
@@ -81,8 +82,9 @@ class LabelledMap(ReadOnlyArrays):
         return self.hidden_mass.mean(axis=-1)
 
 
+@checks_arguments
 @dataclass(frozen=True)
-class Selection:
+class Selection(CheckedFields):
     """The choices for showing maps; `apply` follows them.
 
     Attributes:

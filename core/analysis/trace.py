@@ -9,12 +9,12 @@ import numpy as np
 
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind, ReadOnlyArrays
+from augenmerk.core.model.heads import ByKind, Head
+from augenmerk.core.translation.result import AttentionMaps, FloatArray, ReadOnlyArrays
 
 
 @dataclass(frozen=True, eq=False)
-class HeadTrace:
+class HeadTrace(ReadOnlyArrays):
     """The heads of one kind, in all layers.
 
     Attributes:
@@ -35,7 +35,7 @@ class HeadTrace:
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(ByKind["HeadTrace"]):
     """All heads, for one pair: M and Q are S and S for the encoder, T and T for the decoder, S and T for cross.
 
     Attributes:
@@ -47,10 +47,6 @@ class Trace:
     decoder: HeadTrace
     cross: HeadTrace
     lifts_mask: bool = False
-
-    def of_kind(self, kind: MapKind) -> HeadTrace:
-        """The heads of one kind."""
-        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
 
     @property
     def maps(self) -> AttentionMaps:

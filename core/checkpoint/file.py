@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from augenmerk.core import __version__
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import DecodingConfig, ModelConfig, RunConfig
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError
@@ -28,6 +29,7 @@ FORMAT_NAME = "augenmerk-checkpoint"
 FORMAT_VERSION = 1
 SUFFIX = ".safetensors"
 _WEIGHTS, _STATE = "model.", "state."
+_IMPORT = "Import a model of another project first: `augenmerk import`, or in Python import_model."
 _COUNTS = "word_counts.source"
 _WEIGHT_TYPES = frozenset(("F16", "BF16", "F32", "F64"))
 _STATE_TYPES = _WEIGHT_TYPES | {"U8", "I32", "I64"}
@@ -246,7 +248,8 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             description = file.described(
                 FORMAT_NAME,
                 FORMAT_VERSION,
-                "one of Augenmerk's checkpoints. Choose a file written by `augenmerk train` or the Train page.",
+                "one of Augenmerk's checkpoints. Choose a file written by `augenmerk train` or the Train page. "
+                f"{_IMPORT}",
             )
             described = _described(path, description)
             try:
@@ -260,11 +263,14 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
     except UnsuitableFileError as error:
         raise CheckpointError(f"{path} {error}") from error
     except FileNotFoundError as error:
-        raise CheckpointError(f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX}).") from error
+        advice = "" if path.suffix == SUFFIX else f" {_IMPORT}"
+        raise CheckpointError(
+            f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX}).{advice}"
+        ) from error
     except (OSError, ValueError) as error:
         raise CheckpointError(
             f"{path} cannot be read as a checkpoint ({reason_of(error)}). It may be incomplete or another kind of "
-            f"file. Use another copy, or a file *{SUFFIX} written by Augenmerk."
+            f"file. Use another copy, or a file *{SUFFIX} written by Augenmerk. {_IMPORT}"
         ) from error
     _check_values(path, description, weights, state if with_state else None)
     return replace(described, weights=weights, state=state, word_counts=word_counts, path=path)
@@ -366,6 +372,7 @@ def _check_values(
             raise CheckpointError(f"{path} is damaged: {'; '.join(problems[:3])}. Use another copy.")
 
 
+@checks_arguments
 def model_digest(checkpoint: Checkpoint) -> str:
     """SHA-256 of weights and vocabularies: identifies a model by its content. 64 hexadecimal digits.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.foreign_files import kind_of_other_file
 from augenmerk.core.interop.folder import ModelFolder
@@ -25,6 +26,7 @@ _COPIES, _COPIES_OF_PICKLED = 2, 3
 """Most copies of the weights in memory: read and converted; for a pickle, read, copied and written by its process."""
 
 
+@checks_arguments
 def import_model(
     source: str | Path,
     options: ImportOptions | None = None,

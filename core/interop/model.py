@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor
 
+from augenmerk.core.arguments import CheckedFields
 from augenmerk.core.checkpoint.file import Checkpoint, Origin, save_checkpoint
 from augenmerk.core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
@@ -39,7 +40,7 @@ HALF_ABOVE_BYTES = 100_000_000
 
 
 @dataclass(frozen=True)
-class ImportOptions:
+class ImportOptions(CheckedFields):
     """Facts that the files of a model may lack.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
+from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import Counted, CountedText, Index
 from augenmerk.core.text.phrases import PHRASES, phrase
@@ -17,10 +18,21 @@ KIND_TITLES: dict[AttentionKind, str] = {
 }
 Side = Literal["encoder", "decoder"]
 SIDES: tuple[Side, ...] = ("encoder", "decoder")
+OfKind = TypeVar("OfKind", covariant=True)
+
+
+class ByKind(Generic[OfKind]):
+    """Base of results that have a value for each kind of attention, under its name."""
+
+    @checks_arguments
+    def of_kind(self, kind: AttentionKind) -> OfKind:
+        """The value for one kind. Raises `ArgumentError` if there is no such kind."""
+        value: OfKind = getattr(self, kind)
+        return value
 
 
 @dataclass(frozen=True, order=True)
-class Head(Counted):
+class Head(Counted, CheckedFields):
     """One head of a Transformer.
 
     Attributes:
@@ -96,7 +108,7 @@ class HeadGroup(Counted):
 
 
 @dataclass(frozen=True, order=True)
-class Network(Counted):
+class Network(Counted, CheckedFields):
     """One feed-forward network of a Transformer.
 
     Attributes:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar, get_args
 
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
 from augenmerk.core.counting import Counted, Index, display_text
 from augenmerk.core.errors import ConfigError, ExperimentError
@@ -31,6 +32,7 @@ _LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTE
 """Characters that a terminal or clipboard leaves in place of broken bytes."""
 
 KindOfIntervention = TypeVar("KindOfIntervention")
+AnyT = TypeVar("AnyT")
 
 
 def check_beam(size: int, length_penalty: float) -> None:
@@ -412,6 +414,7 @@ def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyInt
     return ordered
 
 
+@checks_arguments
 @dataclass(frozen=True)
 class Experiment:
     """Everything that determines a translation, except model and device.
@@ -437,7 +440,7 @@ class Experiment:
                 f"The output is {self.output!r}. Use Greedy(), Beam(size) or GivenTarget(text), and pass interventions "
                 "by name: interventions=(…)."
             )
-        for each in self.interventions:
+        for each in _as_tuple(self.interventions, "interventions are"):
             if not isinstance(each, INTERVENTION_TYPES):
                 names = ", ".join(known.__name__ for known in INTERVENTION_TYPES)
                 raise ExperimentError(f"An intervention is {each!r}. Use one of {names}.")
@@ -547,7 +550,7 @@ def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
     Raises:
         ExperimentError: they are not numbers of 0 or more, at least one of them above 0.
     """
-    values = [_as_float(weight) for weight in weights]
+    values = [_as_float(weight) for weight in _as_tuple(weights, "weights of the row are")]
     if not all(math.isfinite(value) and value >= 0 for value in values):
         raise ExperimentError("A weight of the row is negative or not a number. Use numbers of 0 or more.")
     largest = max(values, default=0.0)
@@ -592,6 +595,12 @@ def _scaled_text(part: str, factor: float) -> str:
     return phrase("change_scaled" if factor else "change_off", part=part, factor=f"{factor:g}")
 
 
+def _as_tuple(values: Iterable[AnyT], subject: str) -> tuple[AnyT, ...]:
+    if not isinstance(values, Iterable):
+        raise ExperimentError(f"The {subject} {values!r}. Use a list or tuple, for a single one too.")
+    return tuple(values)
+
+
 def _as_index(index: int, name: str) -> int:
     found = _whole(index)
     if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= MAX_INDEX:
@@ -621,15 +630,12 @@ def writable(text: str) -> str:
 
 
 def _as_head(head: Head) -> Head:
-    if not isinstance(head, Head) or head.kind not in ATTENTION_KINDS:
-        kinds = ", ".join(ATTENTION_KINDS)
-        raise ExperimentError(f"The head is {head!r}. Use Head(kind, layer, head) with a kind of {kinds}.")
+    if not isinstance(head, Head):
+        raise ExperimentError(f"The head is {head!r}. Use Head(kind, layer, head).")
     return Head(head.kind, _as_index(head.layer, "layer of a head"), _as_index(head.head, "head of a layer"))
 
 
 def _as_network(network: Network) -> Network:
-    if not isinstance(network, Network) or network.side not in SIDES:
-        raise ExperimentError(
-            f"The feed-forward network is {network!r}. Use Network(side, layer) with a side of {', '.join(SIDES)}."
-        )
+    if not isinstance(network, Network):
+        raise ExperimentError(f"The feed-forward network is {network!r}. Use Network(side, layer).")
     return Network(network.side, _as_index(network.layer, "layer of a feed-forward network"))

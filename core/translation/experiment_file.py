@@ -43,6 +43,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
+from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
 from augenmerk.core.errors import AugenmerkError, ExperimentError, ExperimentFileError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, AttentionKind, Head, Network, Side
@@ -85,6 +86,7 @@ _INTERVENTIONS: Mapping[str, type[Intervention]] = {  # such as head_scaled; old
 _TYPE_NAMES = {kind: name for name, kind in (*_OUTPUTS.items(), *_INTERVENTIONS.items())}
 
 
+@checks_arguments
 def experiment_to_json(experiment: Experiment) -> dict[str, Any]:
     """The experiment as dictionaries, lists, texts and numbers."""
     return {
@@ -103,6 +105,7 @@ def _with_lists(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in members}
 
 
+@checks_arguments
 def experiment_from_json(values: object, path: str = "experiment") -> Experiment:
     """The experiment that `experiment_to_json` described.
 
@@ -221,7 +224,7 @@ FileKind = Literal["experiment", "checkpoint", "unknown"]
 
 
 @dataclass(frozen=True)
-class ModelReference:
+class ModelReference(CheckedFields):
     """The model that an experiment was made with.
 
     Attributes:
@@ -233,12 +236,13 @@ class ModelReference:
     digest: str
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         name = re.split(r"[/\\]", self.name)[-1][:MAX_NAME_CHARACTERS]
         object.__setattr__(self, "name", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", name))  # of undecodable file names
 
 
 @dataclass(frozen=True)
-class SavedExperiment:
+class SavedExperiment(CheckedFields):
     """The content of an experiment file.
 
     Attributes:
@@ -253,6 +257,7 @@ class SavedExperiment:
     view: Mapping[str, ViewValue] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "view", {name: _as_tuples(value) for name, value in self.view.items()})
 
 
@@ -300,6 +305,7 @@ class Lesson:
 Document = SavedExperiment | Lesson
 
 
+@checks_arguments
 def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: bool = True) -> None:
     """Writes the file, atomically; `durable` as in `atomic_path`.
 
@@ -362,6 +368,7 @@ def _saved_to_json(saved: SavedExperiment) -> dict[str, Any]:
     }
 
 
+@checks_arguments
 def read_experiment_file(path: Path | str) -> SavedExperiment:
     """Reads an experiment file.
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.counting import CountedText, joined
+from augenmerk.core.arguments import checks_arguments
+from augenmerk.core.counting import CountedText, Index, joined
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, ByKind
 from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.text_codec import CONTINUATION
@@ -130,12 +131,16 @@ def read_only(array: FloatArray) -> FloatArray:
 
 
 class ReadOnlyArrays:
-    """Base of results: the arrays among their attributes become read-only."""
+    """Base of results: the arrays among their attributes become read-only, also in copies."""
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        vars(self).update(state)
+        ReadOnlyArrays.__post_init__(self)
 
 
 MapKind = AttentionKind
@@ -147,7 +152,7 @@ class TranslationStoppedError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class AttentionMaps:
+class AttentionMaps(ReadOnlyArrays, ByKind[FloatArray]):
     """The attention weights of every head, without dropout. Rows are queries and sum to 1, columns are keys.
 
     Attributes:
@@ -159,10 +164,6 @@ class AttentionMaps:
     encoder: FloatArray
     decoder: FloatArray
     cross: FloatArray
-
-    def of_kind(self, kind: MapKind) -> FloatArray:
-        """The maps of one kind, [L, H, query, key]."""
-        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
 
     def fits(self, num_source: int, num_steps: int) -> bool:
         """Whether these are maps of at least one head for S source tokens and T steps."""
@@ -195,6 +196,7 @@ class Alternative:
         return math.exp(self.log_probability)
 
 
+@checks_arguments
 @dataclass(frozen=True, eq=False)
 class Translation:
     """The result of an experiment: a sentence, its translation, and the numbers of each step.
@@ -329,6 +331,13 @@ class Translation:
             and (self.attention is None or self.attention.fits(num_source, num_steps))
         ):
             raise ValueError("the parts of a translation do not fit together")
+
+    def check_step(self, step: int) -> None:
+        """Raises `AnalysisError` unless there is such a decoding step."""
+        count = len(self.predicted_ids)
+        if step not in range(count):
+            choice = {"step": Index(step), "first": Index(0), "last": Index(count - 1)}
+            raise AnalysisError("The translation has no step {step}. Choose from steps {first} to {last}.", **choice)
 
     def word_log_probability(self, word: Word) -> float:
         """Natural log of the probability of one target word, given all before it."""

@@ -11,6 +11,7 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
+from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.device import DeviceChoice, choose_device
@@ -52,6 +53,7 @@ EXPERIMENT_WINDOW = 64
 """Experiments of which the results are held at once, so that those of similar length can be computed side by side."""
 
 
+@checks_arguments
 class Translator:
     """A loaded model, ready to translate.
 
@@ -387,7 +389,7 @@ class Translator:
         """The names of all values inside the model that `trace` gives; docs/python.md explains them."""
         return sites_of(self.model)
 
-    def trace(self, experiment: Experiment | Translation, sites: Iterable[str]) -> dict[str, Tensor]:
+    def trace(self, experiment: Experiment | Translation, sites: str | Iterable[str]) -> dict[str, Tensor]:
         """Values inside the model at named sites, in one pass over a sentence and its translation.
 
         The tensors are on the model's device and have a leading dimension of 1. Unless gradients are disabled, they lie

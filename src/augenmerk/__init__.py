@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from augenmerk.core.checkpoint.file import model_digest
     from augenmerk.core.errors import (
         AnalysisError,
+        ArgumentError,
         AugenmerkError,
         CheckpointError,
         ConfigError,
@@ -125,6 +126,7 @@ __all__ = [
     "AlignerScore",
     "Alternative",
     "AnalysisError",
+    "ArgumentError",
     "AttentionMaps",
     "AttentionRow",
     "AugenmerkError",

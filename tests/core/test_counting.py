@@ -70,6 +70,7 @@ def test_texts_keep_both_numbers_in_copies_and_are_plain_text_in_json() -> None:
 def test_an_error_has_what_it_is_about_and_counts_like_its_reader() -> None:
     error = AnalysisError("There is no {head} at step {step} of “{{}}”.", head=HEAD, step=Index(0))
     assert error.values == {"head": HEAD, "step": 0}
+    assert repr(error) == "AnalysisError('There is no cross layer 1 head 4 at step 0 of “{}”.')"
     for same in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
         assert str(same) == "There is no cross layer 1 head 4 at step 0 of “{}”."
         assert display_text(same) == "There is no cross layer 2 head 5 at step 1 of “{}”."

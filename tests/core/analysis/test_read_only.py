@@ -1,15 +1,20 @@
 """No array that leaves the engine can be written to: threads and caches share them."""
 
+import copy
+import pickle  # noqa: TID251 — as a process hands a result to another
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 
+from augenmerk.core.analysis.alti import contributions_of
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.comparing import difference
 from augenmerk.core.analysis.logit_attribution import logit_parts
+from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
 from augenmerk.core.analysis.model_pass import Pass
+from augenmerk.core.analysis.pairs import WordPair, attribute_pairs
 from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.analysis.roles import profile_heads
 from augenmerk.core.analysis.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
@@ -69,3 +74,43 @@ def test_the_caller_s_own_array_stays_writable(subword_translator: Translator) -
     mine = translation.maps.cross.copy()
     assert not label_map(mine, translation, "cross").weights.flags.writeable
     assert mine.flags.writeable
+
+
+def copies_of(result: object) -> Iterator[object]:
+    """A result as other threads and processes get it, and as `dataclasses.replace` makes it."""
+    yield copy.copy(result)
+    yield copy.deepcopy(result)
+    yield pickle.loads(pickle.dumps(result))
+    yield replace(result)  # type: ignore[type-var]
+
+
+def test_copies_of_results_cannot_be_written_to_either(subword_translator: Translator) -> None:
+    translation = read_given(subword_translator, GERMAN[0], ENGLISH[0])
+    row = query_key_parts(subword_translator, translation, Head("cross", 0, 0), 0)
+    labelled = label_map(translation.maps.cross, translation, "cross")
+    trace = trace_translation(subword_translator, translation)
+    results = {
+        "AttentionMaps": translation.maps,
+        "Contributions": contributions_of(subword_translator, translation),
+        "HeadTrace": trace.cross,
+        "HeadProfiles": profile_heads(subword_translator, GERMAN[:2], ENGLISH[:2]).cross,
+        "LabelledMap": labelled,
+        "MapDifference": difference(labelled, labelled),
+        "LogitLens": logit_lens(subword_translator, translation),
+        "WordParts": logit_parts(subword_translator, translation)[1],
+        "PairAttribution": attribute_pairs(subword_translator, [WordPair(GERMAN[0], "a", "man", "dog")]),
+        "RowParts": row,
+        "CellParts": row.of_cell(0),
+        "PartsTable": row.of_cell(0).table(),
+        "QueryKeyDetail": query_key_detail(trace, Head("cross", 0, 0), 0, 0),
+    }
+    for name, result in results.items():
+        assert type(result).__name__ == name
+        for again in copies_of(result):
+            expected = dict(arrays_of(result, name))
+            assert expected
+            for label, array in arrays_of(again, name):
+                assert not array.flags.writeable, label
+                np.testing.assert_array_equal(array, expected[label])
+    (copied,) = copy.deepcopy([translation])
+    assert not copied.maps.cross.flags.writeable

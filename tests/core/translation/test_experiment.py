@@ -408,13 +408,10 @@ def test_broken_characters_of_texts_are_replaced() -> None:
         lambda: Experiment(None),  # type: ignore[arg-type]
         lambda: GivenTarget(None),  # type: ignore[arg-type]
         lambda: HeadScaled("cross:2:5"),  # type: ignore[arg-type]
-        lambda: HeadScaled(Head("foo", 0, 0)),  # type: ignore[arg-type]
         lambda: HeadScaled(Head("cross", -1, 0)),
-        lambda: HeadScaled(Head("cross", 0, 1.5)),  # type: ignore[arg-type]
         lambda: HeadScaled(Head("cross", 0, 0), "0.5"),  # type: ignore[arg-type]
         lambda: HeadScaled(Head("cross", 0, 0), None),  # type: ignore[arg-type]
         lambda: FeedForwardScaled(Head("decoder", 0, 0)),  # type: ignore[arg-type]
-        lambda: FeedForwardScaled(Network("cross", 0)),  # type: ignore[arg-type]
         lambda: FeedForwardScaled(Network("decoder", -1)),
         lambda: FeedForwardScaled(Network("decoder", 0), float("nan")),
         lambda: FeedForwardScaled(Network("decoder", 0), 1e9),

@@ -41,23 +41,27 @@ from tests.core.translators import ENGLISH, GERMAN, read_given
 TEXT = GERMAN[0]
 HEAD = Head("cross", 0, 1)
 READERS: dict[str, Callable[[Translator, Translation], Any]] = {
-    "word_parts": lambda model, found: word_parts(model, found, 1),
-    "logit_parts": lambda model, found: logit_parts(model, found)[0],
-    "query_key_parts": lambda model, found: query_key_parts(model, found, HEAD, 1),
+    "word_parts": lambda model, translation: word_parts(model, translation, 1),
+    "logit_parts": lambda model, translation: logit_parts(model, translation)[0],
+    "query_key_parts": lambda model, translation: query_key_parts(model, translation, HEAD, 1),
     "logit_lens": logit_lens,
     "decoder_lens": decoder_lens,
     "contributions_of": contributions_of,
     "occlude_source_words": occlude_source_words,
-    "one replaced word": lambda model, found: occlude_source_words(model, found, replacement="Hund", places=[1]),
+    "one replaced word": lambda model, translation: occlude_source_words(
+        model, translation, replacement="Hund", places=[1]
+    ),
     "score_without_source_words": score_without_source_words,
-    "translate_without_source_words": lambda model, found: translate_without_source_words(model, found, [0]),
+    "translate_without_source_words": lambda model, translation: translate_without_source_words(
+        model, translation, [0]
+    ),
     "left_out_words": left_out_words,
-    "align": lambda model, found: align(model, found, Aligner(0, 0, "read", "weight")),
+    "align": lambda model, translation: align(model, translation, Aligner(0, 0, "read", "weight")),
     "trace_translation": trace_translation,
-    "trace": lambda model, found: model.trace(found, "logits")["logits"].detach().numpy(),
-    "pass_over": lambda model, found: model.pass_over(found),
-    "score": lambda model, found: model.score(found, Experiment(TEXT)),
-    "score_many": lambda model, found: model.score_many(found, [Experiment(TEXT)]),
+    "trace": lambda model, translation: model.trace(translation, "logits")["logits"].detach().numpy(),
+    "pass_over": lambda model, translation: model.pass_over(translation),
+    "score": lambda model, translation: model.score(translation, Experiment(TEXT)),
+    "score_many": lambda model, translation: model.score_many(translation, [Experiment(TEXT)]),
 }
 SAMPLES: dict[str, Callable[[Translator], Any]] = {
     "head_importance": lambda model: head_importance(model, [TEXT], [ENGLISH[0]]),
@@ -261,13 +265,13 @@ def test_with_the_same_vocabularies_its_tokens_are_read_under_the_given_model(
     word_translator: Translator, later: Translator, read: Callable[[Translator, Translation], Any]
 ) -> None:
     earlier = read_given(word_translator, TEXT, ENGLISH[0])
-    found = read(later, earlier)
+    translation = read(later, earlier)
     expected = read(later, read_given(later, TEXT, ENGLISH[0]))
-    digest = getattr(found, "model_digest", None)
+    digest = getattr(translation, "model_digest", None)
     assert digest in (None, later.digest)
     for name, value in vars(expected).items() if hasattr(expected, "__dict__") else ():
         if isinstance(value, np.ndarray):
-            np.testing.assert_allclose(getattr(found, name), value, atol=1e-4, err_msg=name)
+            np.testing.assert_allclose(getattr(translation, name), value, atol=1e-4, err_msg=name)
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if not name.startswith(WITHOUT_DIGEST)])
