@@ -25,7 +25,7 @@ def test_no_claim_is_stale(bundled: Translator) -> None:
     stale = [f"{each.where}: {each.says}; today {each.today}" for each in found if not each.holds]
     assert not stale, "change the texts: " + "\n".join(stale)
     places = {each.where.split(":")[0].split(",")[0] for each in found}
-    assert {"gallery.toml", "learn", "README.md", "MODEL_CARD.md", "model-notebook.md"} < places
+    assert {"gallery.toml", "learn", "README.md", "model-notebook.md"} < places
     assert {path.name for path in resource_path("lessons").glob("*.augenmerk")} < places
 
 

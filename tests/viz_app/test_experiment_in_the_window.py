@@ -590,6 +590,7 @@ def test_an_experiment_of_a_larger_model_is_dropped_on_the_maps_of_a_smaller_one
 
 TAKE_A_PICTURE = """
 import sys
+from augenmerk.core.counting import display_text
 from augenmerk.viz_app import application
 from augenmerk.viz_app.launch import main
 
@@ -597,7 +598,7 @@ save = application.save_picture
 
 
 def save_and_tell(window, target):
-    print(window.loader.model.name, [str(each) for each in window.state.experiment.interventions])
+    print(window.loader.model.name, [display_text(change) for change in window.state.experiment.interventions])
     print(window.translate_page.sentence.sentence.text)
     save(window, target)
 
