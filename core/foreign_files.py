@@ -1,12 +1,275 @@
-"""Files of other projects, recognized by their names and first bytes. No torch."""
+"""Files and folders of other projects: what each is, and what to do with it. No torch.
 
+`FORMATS` has a row for each kind. Everything that opens or imports a model asks this table.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 
 from augenmerk.core.errors import ModelImportError
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.storage import open_file, read_bytes
+from augenmerk.core.strict_json import JsonError, parse, shown
+from augenmerk.core.tensor_file import KEY
 
-_START_BYTES = 256
-_LFS_START = b"version https://git-lfs.github.com/spec/"
-_WEB_STARTS = (b"<!doctype", b"<html", b"<?xml")
+REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+"""The name of a repository at Hugging Face."""
+PYTORCH_STARTS = (b"pk\x03\x04", b"\x80")
+"""First bytes of files by torch.save, without capitals: a ZIP archive, or in older versions a pickle."""
+_SETTINGS = ("config.json", "config.yaml", "adapter_config.json")
+"""Files in the folder of a model; other files in it are its parts."""
+_START_BYTES, _SEARCHED_BYTES, _LENGTH_BYTES = 256, 2**20, 8
+_MAX_NAMES, _MAX_JSON_BYTES, _MAX_JSON_DEPTH = 10_000, 2**20, 12
+CHOOSE_MARIAN = "Choose a Marian model (MarianMTModel), such as those of OPUS-MT."
+_ORIGINAL = "Import the model that it was made from, if that is a Marian model."
+_PYTORCH_WEIGHTS = "Import its weights for PyTorch, model.safetensors or pytorch_model.bin, if there are any."
+CHOOSE = (
+    "Choose the folder of a Marian (OPUS-MT) or JoeyNMT model, or a file of notebook 6 or The Annotated Transformer."
+)
+COMMAND = "Import it first: augenmerk import {source} --out FILE.safetensors, or in Python import_model."
+_WHOLE = "Choose the folder with the whole model{folder}."
+
+
+@dataclass(frozen=True)
+class Format:
+    """A row of the table. It describes what has one of the names, starts or marks.
+
+    Attributes:
+        kind: what it is, after “X is”; `{base}` is the base model of an adapter.
+        advice: what to do, with the `{source}` to import, or the `{folder}` to choose, if known.
+        names: patterns, without capitals, of names, written `./NAME` for a file and `/NAME` for what is in a folder.
+        starts: first bytes of a file, without capitals and leading white space.
+        marks: parts of a file's content as `content_of` returns it.
+        can_be_imported: whether `import_model` may be able to read it.
+    """
+
+    kind: str
+    advice: str
+    names: str = ""
+    starts: tuple[bytes, ...] = ()
+    marks: tuple[bytes, ...] = ()
+    can_be_imported: bool = False
+
+    def describes(self, names: Iterable[str], content: bytes = b"") -> bool:
+        """Whether it is the format of a file or folder with these names and this content."""
+        return (
+            any(fnmatchcase(name.lower(), pattern) for name in names for pattern in self.names.split())
+            or content[:_START_BYTES].lstrip().lower().startswith(self.starts)
+            or any(mark in content for mark in self.marks)
+        )
+
+
+_LFS_POINTER = Format(
+    "a pointer of Git LFS, not the file itself: fetch it with git lfs pull",
+    "",
+    starts=(b"version https://git-lfs.github.com/spec/",),
+)
+_WEB_PAGE = Format(
+    "a web page, not a file of a model",
+    "Follow the link on that page that downloads the file.",
+    starts=(b"<!doctype", b"<html", b"<?xml"),
+)
+FORMATS = (
+    _LFS_POINTER,
+    Format(
+        "a model of Hugging Face transformers",
+        COMMAND,
+        names="/model.safetensors* /model-*.safetensors /pytorch_model*.bin*",
+        can_be_imported=True,
+    ),
+    Format("a model of JoeyNMT", COMMAND, names="/config.yaml", can_be_imported=True),
+    Format(
+        "the folder of a training by Augenmerk",
+        "Open a checkpoint in it, best.safetensors or last.safetensors.",
+        names="/run.toml",
+    ),
+    Format(
+        "an adapter (LoRA) for {base}",
+        "Merge it into that model with merge_and_unload and save_pretrained of peft, then import the result.",
+        names="*adapter_config.json *adapter_model.*",
+        marks=(b".lora_A",),
+    ),
+    Format(
+        "a model of CTranslate2", _ORIGINAL, names="/*vocabulary.txt /*vocabulary.json *.argosmodel", marks=(b"Spec\0",)
+    ),
+    Format("a model of ONNX", _ORIGINAL, names="*.onnx /onnx"),
+    Format("a model of OpenVINO", _ORIGINAL, names="*openvino_model.*"),
+    Format(
+        "a model of Marian in its own format",
+        "Convert it with transformers 4: python -m transformers.models.marian.convert_marian_to_pytorch --src FOLDER "
+        "--dest NEW_FOLDER. Then import that folder.",
+        names="/*.npz *.intgemm*.bin",
+        marks=(b"special:model.yml",),
+    ),
+    Format(
+        "an archive",
+        "Unpack it, and choose the folder or file of the model in it.",
+        names="*.zip *.tar *.npz",
+        starts=(b"\x1f\x8b", b"bzh", b"\xfd7zxz", b"7z\xbc\xaf", b"rar!", b"\x28\xb5\x2f\xfd"),
+    ),
+    Format("a model of llama.cpp (GGUF), which cannot be imported", CHOOSE, names="*.gguf", starts=(b"gguf",)),
+    Format(
+        "a model of TensorFlow, Keras or Flax",
+        _PYTORCH_WEIGHTS,
+        names="*.h5 *.keras *.msgpack *saved_model.pb *ckpt*.index *ckpt*.data-*-of-*",
+        starts=(b"\x89hdf",),
+    ),
+    Format(
+        "a program of TorchScript",
+        "Save its weights with torch.save(model.state_dict(), FILE), and import that file.",
+        marks=(b"/constants.pkl",),
+    ),
+    Format("a model of fairseq, which cannot be imported", CHOOSE, names="/dict.*.txt", marks=(b"optimizer_history",)),
+    Format("a model of OpenNMT-py, which cannot be imported", CHOOSE, names="*_step_*.pt", marks=(b".linear_keys.",)),
+    Format(
+        "a folder of checkpoints, not a model",
+        "Choose one of the folders checkpoint-NUMBER in it.",
+        names="/checkpoint-*",
+    ),
+    Format(
+        "only one of the files of a model",
+        _WHOLE,
+        names="./config.json ./config.yaml ./generation_config.json ./special_tokens_map.json ./tokenizer*.json "
+        "./vocab.json ./*_vocab.txt ./*.spm ./*.model ./optimizer.pt ./scheduler.pt ./training_args.bin "
+        "./*.index.json ./*-of-*.safetensors ./*-of-*.bin",
+    ),
+    Format(
+        "a model of Hugging Face transformers without its weights",
+        "Fetch model.safetensors or pytorch_model.bin.",
+        names="/config.json",
+    ),
+    Format(
+        "only a tokenizer",
+        "Fetch the other files of the model, config.json and model.safetensors or pytorch_model.bin.",
+        names="/tokenizer.json /tokenizer_config.json /*.spm /spiece.model",
+    ),
+    Format(
+        "only the checkpoint of a JoeyNMT model",
+        "Choose the folder with config.yaml, src_vocab.txt and trg_vocab.txt{folder}.",
+        marks=(b"src_embed.lut.weight", b"trg_embed.lut.weight"),
+    ),
+    Format(
+        "only the weights of a model of Hugging Face transformers",
+        _WHOLE,
+        marks=(
+            *(b"model.encoder.layers.0.self_attn.q_proj.", b"model.layers.0.self_attn.q_proj."),
+            *(b".SelfAttention.", b".word_embeddings.", b"h.0.attn."),
+        ),
+    ),
+    _WEB_PAGE,
+    Format("a safetensors file of another program", COMMAND, marks=(b'"data_offsets"',), can_be_imported=True),
+    Format("a PyTorch file", COMMAND, starts=PYTORCH_STARTS, can_be_imported=True),
+)
+"""The first row that describes a file or folder counts."""
+
+
+@dataclass(frozen=True)
+class Recognized:
+    """What a file or folder is.
+
+    Attributes:
+        message: what it is and what to do, for an error.
+        can_be_imported: whether importing it may work.
+    """
+
+    message: str
+    can_be_imported: bool = False
+
+
+def recognize(path: Path) -> Recognized | None:
+    """What a file or folder of another project is; None if it is missing, one of Augenmerk's, or of no known kind."""
+    try:
+        if path.is_dir():
+            names, content = [f"/{entry.name}" for entry in islice(path.iterdir(), _MAX_NAMES)], b""
+            config = _settings_in(path / "config.json")
+            if "model_type" in config and (architecture := other_architecture(config)):
+                return Recognized(f"{path} is a model of {architecture}. {CHOOSE_MARIAN}")
+        else:
+            names, content = [f"./{path.name}"], content_of(path)
+    except OSError:
+        return None
+    if (not content and not path.is_dir()) or (content.startswith(b"{") and f'"{KEY}":'.encode() in content):
+        return None
+    return recognize_names(str(path), names, content)
+
+
+def recognize_names(path: str, names: Iterable[str], content: bytes = b"") -> Recognized | None:
+    """The same of a folder elsewhere, by the names in it, as `FORMATS` has them."""
+    names = list(names)
+    row = next((row for row in FORMATS if row.describes(names, content)), None)
+    if row is None:
+        return None
+    source = source_of(Path(path))
+    base = _settings_in(source / "adapter_config.json").get("base_model_name_or_path")
+    kind = row.kind.format(base=f"the model {one_line(base)[:100]}" if isinstance(base, str) else "another model")
+    advice = row.advice.format(source=source, folder="" if source == Path(path) else f", {source}")
+    return Recognized(f"{path} is {kind}. {advice}".rstrip(), row.can_be_imported)
+
+
+def other_architecture(config: Mapping[str, object]) -> str:
+    """The architecture in `config.json` of Hugging Face transformers, in words; empty for Marian's."""
+    kind, named = config.get("model_type"), config.get("architectures")
+    architecture = named[0] if isinstance(named, list) and named else None
+    if kind == "marian" and architecture in (None, "MarianMTModel"):
+        return ""
+    kind = one_line(kind)[:100] if isinstance(kind, str) else shown(kind)
+    is_named = isinstance(architecture, str)
+    return f"the architecture {one_line(architecture)[:100]} (type {kind})" if is_named else f"the type {kind}"
+
+
+def source_of(path: Path) -> Path:
+    """What to import for this path: the folder around a file if it has the settings of a model, else the path."""
+    is_in_model = not path.is_dir() and any((path.parent / name).is_file() for name in _SETTINGS)
+    return path.parent if is_in_model else path
+
+
+def content_of(path: Path) -> bytes:
+    """What tells the format of a file: its first bytes; of a ZIP archive its names, and its pickle's first bytes.
+
+    Of a safetensors file it is the header, with the names of tensors. A pickle has names as text, and is not run.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with open_file(path) as file:
+        content = file.read(_SEARCHED_BYTES)
+        if is_safetensors(content):
+            content = content[_LENGTH_BYTES:]
+        elif content.startswith(b"PK\x03\x04"):
+            with suppress(Exception), zipfile.ZipFile(file) as archive:  # a damaged archive causes any error
+                names = archive.namelist()[:_MAX_NAMES]
+                content = content[:_START_BYTES] + "\n".join(f"/{name}" for name in names).encode(errors="replace")
+                pickle = next((name for name in names if name.endswith("data.pkl")), None)
+                if pickle is not None:
+                    with archive.open(pickle) as stream:
+                        content += stream.read(_SEARCHED_BYTES)
+    return content
+
+
+def is_safetensors(start: bytes) -> bool:
+    """Whether a file with these first bytes is a safetensors file, whose header follows its length of 8 bytes."""
+    return start[_LENGTH_BYTES : _LENGTH_BYTES + 1] == b"{"
+
+
+def is_web_page(start: bytes) -> bool:
+    """Whether these are the first bytes of an HTML or XML page."""
+    return _WEB_PAGE.describes((), start)
+
+
+def kind_of_other_file(path: Path) -> str:
+    """What was put in the place of a model's file by mistake, with advice; empty for other files.
+
+    Raises `ModelImportError`.
+    """
+    start = start_of(path)
+    row = next((row for row in (_LFS_POINTER, _WEB_PAGE) if row.describes((), start)), None)
+    return row.kind if row is not None else "" if start.strip() else "empty"
 
 
 def start_of(path: Path) -> bytes:
@@ -18,16 +281,9 @@ def start_of(path: Path) -> bytes:
         raise ModelImportError(f"Cannot read {path}: {error.strerror or error}. Check its permissions.") from error
 
 
-def is_web_page(start: bytes) -> bool:
-    """Whether these are the first bytes of an HTML or XML page."""
-    return start.lstrip().lower().startswith(_WEB_STARTS)
-
-
-def kind_of_other_file(path: Path) -> str:
-    """The kind of a file that was chosen by mistake instead of a model, with advice; empty for other files."""
-    start = start_of(path)
-    if start.startswith(_LFS_START):
-        return "a pointer of Git LFS, not the file itself: fetch it with git lfs pull"
-    if is_web_page(start):
-        return "a web page, not a file of a model"
-    return "" if start.strip() else "empty"
+def _settings_in(path: Path) -> Mapping[str, object]:
+    """The values in a JSON file; none if it cannot be read, which its reader reports."""
+    with suppress(OSError, JsonError):
+        value = parse(read_bytes(path, _MAX_JSON_BYTES), max_depth=_MAX_JSON_DEPTH).value
+        return value if isinstance(value, dict) else {}
+    return {}

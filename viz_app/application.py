@@ -40,6 +40,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QWidget
 from augenmerk.core.cli.command import USER_ERROR, refuse
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError, TextError
+from augenmerk.core.foreign_files import CHOOSE, recognize
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import NotARegularFileError, atomic_path, read_bytes
 from augenmerk.viz_app.crash_reports import CrashNotice, crashes_recorded, default_folder, earlier_reports
@@ -96,11 +97,9 @@ def run_app(
     if checkpoint is not None and not is_foreign and is_experiment(checkpoint):
         checkpoint, experiment = None, checkpoint
     if screenshot is not None:
-        if is_foreign:
-            raise ModelImportError(
-                f"{checkpoint} is a model of another project. Import it first: augenmerk import {checkpoint} --out "
-                "model.safetensors"
-            )
+        if checkpoint is not None and is_foreign:
+            foreign = recognize(checkpoint)
+            raise ModelImportError(foreign.message if foreign is not None else f"{checkpoint} is not a model. {CHOOSE}")
         return _take_screenshot(app, checkpoint, experiment, sentence, screenshot)
     with crashes_recorded(default_folder()):
         return _run_window(app, checkpoint, experiment, sentence)

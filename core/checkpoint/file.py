@@ -16,6 +16,7 @@ from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import DecodingConfig, ModelConfig, RunConfig
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError
+from augenmerk.core.foreign_files import COMMAND, REPOSITORY, recognize
 from augenmerk.core.model.non_finite import is_finite
 from augenmerk.core.model.shapes import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
 from augenmerk.core.model.transformer import Transformer
@@ -29,7 +30,6 @@ FORMAT_NAME = "augenmerk-checkpoint"
 FORMAT_VERSION = 1
 SUFFIX = ".safetensors"
 _WEIGHTS, _STATE = "model.", "state."
-_IMPORT = "Import a model of another project first: `augenmerk import`, or in Python import_model."
 _COUNTS = "word_counts.source"
 _WEIGHT_TYPES = frozenset(("F16", "BF16", "F32", "F64"))
 _STATE_TYPES = _WEIGHT_TYPES | {"U8", "I32", "I64"}
@@ -248,8 +248,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             description = file.described(
                 FORMAT_NAME,
                 FORMAT_VERSION,
-                "one of Augenmerk's checkpoints. Choose a file written by `augenmerk train` or the Train page. "
-                f"{_IMPORT}",
+                "one of Augenmerk's checkpoints. Choose a file written by `augenmerk train` or the Train page.",
             )
             described = _described(path, description)
             try:
@@ -260,17 +259,20 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             word_counts = _read_word_counts(path, file, description, described.run)
             weights = _read(file, _WEIGHTS)
             state = _read(file, _STATE) if with_state else {}
-    except UnsuitableFileError as error:
-        raise CheckpointError(f"{path} {error}") from error
     except FileNotFoundError as error:
-        advice = "" if path.suffix == SUFFIX else f" {_IMPORT}"
+        is_repository = path.suffix != SUFFIX and REPOSITORY.fullmatch(str(path))
+        advice = f" Is it a model at Hugging Face? {COMMAND.format(source=path)}" if is_repository else ""
         raise CheckpointError(
             f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX}).{advice}"
         ) from error
     except (OSError, ValueError) as error:
+        if (foreign := recognize(path)) is not None:
+            raise CheckpointError(foreign.message) from error
+        if isinstance(error, UnsuitableFileError):
+            raise CheckpointError(f"{path} {error}") from error
         raise CheckpointError(
             f"{path} cannot be read as a checkpoint ({reason_of(error)}). It may be incomplete or another kind of "
-            f"file. Use another copy, or a file *{SUFFIX} written by Augenmerk. {_IMPORT}"
+            f"file. Use another copy, or a file *{SUFFIX} written by Augenmerk."
         ) from error
     _check_values(path, description, weights, state if with_state else None)
     return replace(described, weights=weights, state=state, word_counts=word_counts, path=path)

@@ -22,7 +22,6 @@ from augenmerk.core.interop.marian import check_architecture
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import write_text
 
-REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _SMALL_FILES = (
     *("config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "README.md"),
     *("vocab.json", "target_vocab.json", "added_tokens.json", "source.spm", "target.spm"),

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from augenmerk.core import foreign_files
 from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.errors import ModelImportError
-from augenmerk.core.foreign_files import kind_of_other_file
+from augenmerk.core.foreign_files import CHOOSE, REPOSITORY, is_safetensors, start_of
 from augenmerk.core.interop.folder import ModelFolder
-from augenmerk.core.interop.hub import REPOSITORY, fetch
+from augenmerk.core.interop.hub import fetch
 from augenmerk.core.interop.joeynmt import CONFIG, JoeyNMTModel
 from augenmerk.core.interop.marian import MarianModel
 from augenmerk.core.interop.model import FolderModel, ImportedModel, ImportOptions, ImportSummary
@@ -17,11 +18,6 @@ from augenmerk.core.interop.pickled import is_pytorch_file
 from augenmerk.core.interop.state_dicts import read_annotated, read_notebook
 from augenmerk.core.interop.weights import check_memory, read_values, weights_among
 
-_CHOOSE = (
-    "Choose a folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, "
-    "source.spm, target.spm, vocab.json), one with a model of JoeyNMT (config.yaml, best.ckpt, src_vocab.txt, "
-    "trg_vocab.txt), or a PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer."
-)
 _COPIES, _COPIES_OF_PICKLED = 2, 3
 """Most copies of the weights in memory: read and converted; for a pickle, read, copied and written by its process."""
 
@@ -81,50 +77,39 @@ def recognize(
     """
     options = options or ImportOptions()
     if not os.path.lexists(source):
-        raise ModelImportError(f"There is nothing at {source}. {_CHOOSE}")
+        raise ModelImportError(f"There is nothing at {source}. {CHOOSE}")
+    if (foreign := foreign_files.recognize(source)) is not None and not foreign.can_be_imported:
+        raise ModelImportError(foreign.message)
     if source.is_dir():
         folder = ModelFolder(source)
         if folder.has(CONFIG) and not folder.has("config.json"):
             return JoeyNMTModel(folder, options)
         if not folder.has("config.json"):
             found = ", ".join(folder.names()[:12]) or "nothing"
-            raise ModelImportError(f"{source} has no config.json and no {CONFIG}; it holds {found}. {_CHOOSE}")
+            raise ModelImportError(f"{source} has no config.json and no {CONFIG}; it holds {found}. {CHOOSE}")
         return MarianModel(folder, options)
     if not source.is_file():
-        raise ModelImportError(f"{source} is not a regular file. {_CHOOSE}")
+        raise ModelImportError(f"{source} is not a regular file. {CHOOSE}")
     return _recognize_file(source, options, should_stop)
 
 
 def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[[], bool]) -> ImportedModel:
     try:
         num_bytes = source.stat().st_size
-        is_pickled = is_pytorch_file(source)
-        with source.open("rb") as file:
-            start = file.read(9)
+        start, is_pickled = start_of(source), is_pytorch_file(source)
     except OSError as error:
-        raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {_CHOOSE}") from error
+        raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {CHOOSE}") from error
     if not start:
-        raise ModelImportError(f"{source} is empty. {_CHOOSE}")
-    if not is_pickled and start[8:9] != b"{":
-        found = kind_of_other_file(source) or "neither a PyTorch file nor a safetensors file"
-        raise ModelImportError(f"{source} is {found}. {_CHOOSE}")
+        raise ModelImportError(f"{source} is empty. {CHOOSE}")
+    if not is_pickled and not is_safetensors(start):
+        raise ModelImportError(f"{source} is neither a PyTorch file nor a safetensors file. {CHOOSE}")
     check_memory(source, (_COPIES_OF_PICKLED if is_pickled else _COPIES) * num_bytes)
     weights = weights_among(source, read_values(source, should_stop))
     if "encoder.tok_embedding.weight" in weights:
         return read_notebook(source, weights, options)
     if "src_embed.0.lut.weight" in weights:
         return read_annotated(source, weights, options)
-    if "src_embed.lut.weight" in weights:
-        raise ModelImportError(
-            f"{source} is only the checkpoint of a JoeyNMT model. Choose the folder with config.yaml, src_vocab.txt "
-            f"and trg_vocab.txt as well: perhaps {source.parent}."
-        )
-    if any(name.startswith("model.encoder.layers.") for name in weights):
-        raise ModelImportError(
-            f"{source} holds only weights of Hugging Face transformers. Choose the folder with config.json, "
-            f"vocab.json, source.spm and target.spm: perhaps {source.parent}."
-        )
     if "model.source_embedding.tokens.weight" in weights:
         raise ModelImportError(f"{source} is already an Augenmerk checkpoint. Open it directly.")
     shown = ", ".join(sorted(weights)[:3])
-    raise ModelImportError(f"{source} holds the weights of an unknown model ({shown}, …). {_CHOOSE}")
+    raise ModelImportError(f"{source} holds the weights of an unknown model ({shown}, …). {CHOOSE}")

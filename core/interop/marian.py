@@ -15,6 +15,7 @@ from torch import Tensor
 
 from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
 from augenmerk.core.errors import ModelImportError
+from augenmerk.core.foreign_files import CHOOSE_MARIAN, other_architecture
 from augenmerk.core.interop.folder import OTHER_COPY, ModelFolder, Section, settings_of
 from augenmerk.core.interop.model import FolderModel, ImportOptions, languages_of
 from augenmerk.core.interop.weights import (
@@ -75,17 +76,9 @@ _NOT_APPLIED: dict[str, tuple[Any, ...]] = {
 def check_architecture(folder: ModelFolder) -> Section:
     """The settings in `config.json`. Raises `ModelImportError` unless they are those of a Marian model."""
     config = folder.settings("config.json")
-    kind, named = config.values.get("model_type"), config.values.get("architectures")
-    architecture = named[0] if isinstance(named, list) and named else None
-    if kind == "marian" and architecture in (None, "MarianMTModel"):
-        return config
-    found = (
-        f"a model of the type {kind!r}" if architecture is None else f"the architecture {architecture} (type {kind})"
-    )
-    raise ModelImportError(
-        f"{folder.path / 'config.json'} describes {found}. Choose a folder with a Marian model (MarianMTModel), "
-        "such as those of OPUS-MT."
-    )
+    if architecture := other_architecture(config.values):
+        raise ModelImportError(f"{folder.path / 'config.json'} describes a model of {architecture}. {CHOOSE_MARIAN}")
+    return config
 
 
 class MarianModel(FolderModel):
@@ -138,10 +131,8 @@ def _weight_files(folder: ModelFolder) -> list[Path]:
                 raise ModelImportError(f"{folder.path / name}.index.json: {error} Use another copy.") from error
             if names:
                 return [folder.file(part) for part in names]
-    others = [name for name in ("tf_model.h5", "flax_model.msgpack", "rust_model.ot") if folder.has(name)]
     raise ModelImportError(
-        f"{folder.path} has no weights: neither model.safetensors nor pytorch_model.bin"
-        f"{f', only {others[0]}, which is not read' if others else ''}. Fetch one of the two."
+        f"{folder.path} has no weights: neither model.safetensors nor pytorch_model.bin. Fetch one of the two."
     )
 
 

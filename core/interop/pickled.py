@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -24,7 +23,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
-from augenmerk.core.foreign_files import kind_of_other_file, start_of
+from augenmerk.core.foreign_files import PYTORCH_STARTS, content_of, is_safetensors, kind_of_other_file, start_of
 from augenmerk.core.interop.names import chosen_prefix, prefixes_of
 from augenmerk.core.memory import gigabytes, is_out_of_memory
 from augenmerk.core.storage import reason_of
@@ -44,7 +43,6 @@ _SIGXCPU = getattr(signal, "SIGXCPU", 24)
 """The signal at the limit on processor time; Windows has none."""
 _MARKS_OF_A_MODULE = (b"_parameters", b"_modules")
 """Attributes of every `torch.nn.Module`; they are in the first bytes of the pickle of one."""
-_FIRST_BYTES = 2**20
 _REFUSED_NAME = re.compile(r"\b(?:GLOBAL|global:?|class|function)\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)", re.ASCII)
 """The name of a class or function that PyTorch did not load, in its messages."""
 _CHILD = (
@@ -144,7 +142,7 @@ def is_pytorch_file(path: Path) -> bool:
     A safetensors file begins with the length of its header, which in one of 32 cases looks like the start of a pickle.
     """
     start = start_of(path)
-    return start.startswith((b"PK\x03\x04", b"\x80")) and start[8:9] != b"{"
+    return start.lower().startswith(PYTORCH_STARTS) and not is_safetensors(start)
 
 
 def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
@@ -273,17 +271,8 @@ def _dictionaries(value: object, path: str, seen: set[int]) -> Iterator[tuple[st
 
 def _holds_a_module(path: Path) -> bool:
     """Whether a file looks like `torch.save` of a module; nothing in it is loaded."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            name = next((name for name in archive.namelist() if name.endswith("data.pkl")), None)
-            if name is None:
-                return False
-            with archive.open(name) as file:
-                start = file.read(_FIRST_BYTES)
-    else:  # as PyTorch wrote before 2020
-        with path.open("rb") as file:
-            start = file.read(_FIRST_BYTES)
-    return all(mark in start for mark in _MARKS_OF_A_MODULE)
+    content = content_of(path)
+    return all(mark in content for mark in _MARKS_OF_A_MODULE)
 
 
 class _RefusedError(Exception):

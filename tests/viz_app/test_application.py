@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import save_checkpoint
-from augenmerk.core.errors import StorageError, TextError
+from augenmerk.core.errors import ModelImportError, StorageError, TextError
 from augenmerk.core.resources import example_sentences
 from augenmerk.viz_app.application import (
     MAX_SETTINGS_BYTES,
@@ -117,6 +117,14 @@ def test_a_screenshot_of_a_missing_checkpoint_says_so(
     assert run_app(tmp_path / "none.safetensors", "Ein Mann", tmp_path / "out.png") == 2
     assert "There is no file" in capsys.readouterr().err
     assert not (tmp_path / "out.png").exists()
+
+
+def test_a_screenshot_of_a_model_that_must_be_imported_says_what_it_is(qapp: QApplication, tmp_path: Path) -> None:
+    with pytest.raises(ModelImportError, match=r"is not a model\. Choose the folder of a Marian"):
+        run_app(tmp_path, "Ein Mann", tmp_path / "out.png")
+    (tmp_path / "model.npz").write_bytes(b"PK\x03\x04")
+    with pytest.raises(ModelImportError, match=r"is a model of Marian in its own format\. Convert it"):
+        run_app(tmp_path, "Ein Mann", tmp_path / "out.png")
 
 
 def test_a_screenshot_of_nothing_is_refused(qapp: QApplication, checkpoint: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from augenmerk.core.foreign_files import REPOSITORY
 from augenmerk.core.process import collector_paused
 from augenmerk.core.quantities import duration
 from augenmerk.core.storage import writable
@@ -473,8 +474,7 @@ def free_target(preferences: Preferences, source: str | Path | None, name: str) 
 OWNER = "Helsinki-NLP"
 PAIRS = ("de-en", "en-de", "de-fr", "fr-de", "de-es", "es-de", "de-it", "it-de", "de-pl", "pl-de")
 """Of OPUS-MT, from and to German."""
-# same as in core.interop.hub and core.interop.marian, which import torch
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+# same as in core.interop.marian, which imports torch
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?[A-Za-z_]+-[A-Za-z_]+$")
 _LIST_HEIGHT_PX = 190
 _ABOUT = (
@@ -521,7 +521,7 @@ class HubDialog(ImportDialog):
     def source(self) -> str | None:
         """The chosen or typed name; None if it is invalid."""
         name = self.name_edit.text().strip()
-        return name if _NAME.fullmatch(name) else None
+        return name if REPOSITORY.fullmatch(name) else None
 
     def _on_pair(self, item: QListWidgetItem | None) -> None:
         if item is not None:

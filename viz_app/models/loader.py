@@ -8,9 +8,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from augenmerk.core.foreign_files import recognize, source_of
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.core.storage import open_file
-from augenmerk.core.tensor_file import open_tensor_file
 from augenmerk.core.translation.experiment_file import SUFFIX
 from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog
 from augenmerk.viz_app.preferences import Preferences
@@ -20,39 +19,19 @@ from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, show_failure
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import LoadJob
 
-_PYTORCH_STARTS = (b"PK\x03\x04", b"\x80")
-"""First bytes of torch files: an archive, or in older versions a pickle."""
-_CONFIGS = ("config.json", "config.yaml")
-"""The settings of Hugging Face and JoeyNMT models."""
-
 
 def foreign_source(path: Path) -> Path | None:
     """The file or folder to import when `path` is opened; None if it is not a model of another project.
 
     A file of a Hugging Face or JoeyNMT folder represents its folder. The model may still be unreadable. A folder
-    named like an experiment is not a model: it is refused as an experiment.
+    named like an experiment is not a model: it is refused as an experiment. A file that cannot be imported is left to
+    the reader of checkpoints, which says what it is.
     """
     if path.is_dir():
         return path if path.suffix != SUFFIX else None
-    try:
-        with open_file(path) as file:
-            start = file.read(9)
-    except OSError:
-        return None
-    is_safetensors = start[8:9] == b"{"  # checked first: the preceding length may look like a pickle
-    is_foreign = not _is_ours(path) if is_safetensors else start.startswith(_PYTORCH_STARTS)
-    if path.name in _CONFIGS or (is_foreign and any((path.parent / name).is_file() for name in _CONFIGS)):
-        return path.parent
-    return path if is_foreign else None
-
-
-def _is_ours(path: Path) -> bool:
-    """True for a checkpoint of Augenmerk, or a damaged file, which its reader reports."""
-    try:
-        with open_tensor_file(path, "numpy") as file:
-            return file.description is not None
-    except (OSError, ValueError):
-        return True
+    foreign = recognize(path)
+    source = source_of(path)
+    return source if foreign is not None and (foreign.can_be_imported or source != path) else None
 
 
 MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json config.yaml);;All files (*)"

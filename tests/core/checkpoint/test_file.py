@@ -136,7 +136,7 @@ def refusal(path: Path) -> str:
     with pytest.raises(CheckpointError) as caught:
         load_checkpoint(path, with_state=True).build_model()
     message = str(caught.value)
-    assert re.search("Use another|Choose|Check|Update Augenmerk", message)
+    assert re.search("Use another|Choose|Check|Import it|Update Augenmerk", message)
     return message
 
 
@@ -264,15 +264,16 @@ class TestRefusals:
 
     def test_a_pickle(self, file: Path) -> None:
         """Protocol 4, a list; and the zip that PyTorch writes. Neither is unpacked."""
-        file.write_bytes(b"\x80\x04]\x94." + bytes(100))
-        assert "cannot be read as a checkpoint" in refusal(file)
-        file.write_bytes(b"PK\x03\x04" + bytes(200) + b"archive/data.pkl")
-        assert "cannot be read as a checkpoint" in refusal(file)
+        for content in (b"\x80\x04]\x94." + bytes(100), b"PK\x03\x04" + bytes(200) + b"archive/data.pkl"):
+            file.write_bytes(content)
+            assert f"{file} is a PyTorch file. Import it first: augenmerk import {file}" in refusal(file)
 
     @pytest.mark.parametrize("metadata", [None, {"format": "pt"}, {"augenmerk": "[]"}, {"augenmerk": "5"}])
     def test_a_foreign_safetensors_file(self, file: Path, metadata: dict[str, str] | None) -> None:
         save_file({"weight": torch.zeros(3)}, file, metadata=metadata)
-        assert "is a safetensors file, but not one of Augenmerk's checkpoints" in refusal(file)
+        is_described = "augenmerk" in (metadata or {})
+        kind = "file, but not one of Augenmerk's checkpoints" if is_described else "file of another program. Import it"
+        assert f"{file} is a safetensors {kind}" in refusal(file)
 
     @pytest.mark.parametrize("text", ["{", "", '{"format": ', "[" * 100_000, "nul"])
     def test_a_description_that_is_not_json(self, file: Path, text: str) -> None:

@@ -367,7 +367,7 @@ def test_names_that_are_not_there_are_told(hub: Hub, tmp_path: Path) -> None:
 
 def test_another_kind_of_model_is_refused_before_its_weights_are_fetched(hub: Hub, tmp_path: Path) -> None:
     hub.files["config.json"] = b'{"model_type": "t5", "architectures": ["T5ForConditionalGeneration"]}'
-    with pytest.raises(ModelImportError, match=r"describes the architecture T5ForConditionalGeneration"):
+    with pytest.raises(ModelImportError, match=r"describes a model of the architecture T5ForConditionalGeneration"):
         fetch(NAME, cache_folder=tmp_path)
     assert not any("model.safetensors" in path for path, _ in hub.requests)
     del hub.files["config.json"]

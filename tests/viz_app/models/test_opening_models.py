@@ -89,7 +89,7 @@ def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tm
         assert foreign_source(folder / name) == folder
     alone = tmp_path / "model.safetensors"
     shutil.copy(folder / "model.safetensors", alone)
-    assert foreign_source(alone) == alone
+    assert foreign_source(alone) is None, "the reader of checkpoints says that its folder is needed"
     archive = tmp_path / "named-like-nothing"
     archive.write_bytes(b"PK\x03\x04 and more")
     assert foreign_source(archive) == archive
@@ -212,7 +212,8 @@ def test_a_folder_in_place_of_the_last_model_is_reported_and_the_bundled_model_o
     assert window.loader.model.path == bundled_model_path()
     assert preferences.model is None
     (box,) = window.findChildren(QMessageBox)
-    assert "it is a folder" in box.informativeText()
+    reason = "is a model of Hugging Face transformers. Import it first" if is_a_model else "it is a folder"
+    assert reason in box.informativeText()
     box.accept()
 
 
@@ -358,7 +359,7 @@ SPOILED = {
     ),
     "another architecture": (
         lambda folder: change(folder / "config.json", model_type="bart", architectures=["BartModel"]),
-        ("config.json", "BartModel", "Choose a folder with a Marian model (MarianMTModel)"),
+        ("the architecture BartModel", "Choose a Marian model (MarianMTModel)"),
     ),
     "shapes that do not fit": (
         lambda folder: change(folder / "config.json", d_model=64),
@@ -412,6 +413,24 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
         qtbot.waitUntil(lambda: window.loader.import_dialog is None)
     with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
         window.translate_page.sentence.input.set_text("Zwei Hunde .")
+
+
+@pytest.mark.heavy
+def test_a_file_that_cannot_be_imported_is_explained_instead_of_being_offered_for_import(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = make_window(None, loader=None)
+    for name, start, words in (
+        ("model.bin", b"GGUF", "is a model of llama.cpp (GGUF), which cannot be imported. Choose"),
+        ("model.onnx", b"\x08\x07", "is a model of ONNX. Import the model that it was made from"),
+    ):
+        (tmp_path / name).write_bytes(start + bytes(100))
+        with qtbot.waitSignal(window.loader.failed, timeout=LIMIT_MS) as failed:
+            drop(window, tmp_path / name)
+        assert window.loader.import_dialog is None
+        assert failed.args[0].message.startswith(f"{tmp_path / name} {words}")
+        for box in window.findChildren(QMessageBox):
+            box.accept()
 
 
 @pytest.mark.heavy
