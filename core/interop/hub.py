@@ -7,7 +7,7 @@ own cache. `HF_ENDPOINT` selects another server, as for that library.
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import platformdirs
 
 from augenmerk.core.download import CONNECT_TIMEOUT_S, Downloader, OnDownload, RemoteFile
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
-from augenmerk.core.foreign_files import is_web_page
+from augenmerk.core.foreign_files import is_web_page, recognize_names
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.marian import check_architecture
 from augenmerk.core.plain_text import one_line
@@ -89,9 +89,8 @@ def fetch(
 
     folder = home / commit
     downloader = Downloader(ModelImportError, _ADVICE, check, resumes=True, headers=build_hf_headers())
+    _check_names(repository, files)
     wanted = {name: files[name] for name in _SMALL_FILES if name in files}
-    if "config.json" not in wanted:
-        raise ModelImportError(f"{repository} holds no config.json. Choose a repository with a Marian model.")
     for number, file in enumerate((*wanted.values(), *_weights_of(repository, files)), start=1):
         target = folder / file.name
         if not target.is_file() or file.num_bytes not in (None, target.stat().st_size):
@@ -102,6 +101,15 @@ def fetch(
     if revision in _NEWEST:
         write_text(home / _LATEST, commit)
     return folder, commit
+
+
+def _check_names(repository: str, names: Collection[str]) -> None:
+    """Raises `ModelImportError` unless these are the names of the files of a model that may be imported."""
+    foreign = recognize_names(repository, [f"/{name}" for name in names])
+    if foreign is not None and not foreign.can_be_imported:
+        raise ModelImportError(foreign.message)
+    if "config.json" not in names:
+        raise ModelImportError(f"{repository} holds no config.json. Choose a repository with a Marian model.")
 
 
 class _NoAnswerError(Exception):

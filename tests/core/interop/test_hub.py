@@ -377,7 +377,16 @@ def test_another_kind_of_model_is_refused_before_its_weights_are_fetched(hub: Hu
 
 def test_a_repository_without_weights_for_pytorch_is_refused(hub: Hub, tmp_path: Path) -> None:
     del hub.files["model.safetensors"]
-    with pytest.raises(ModelImportError, match=r"neither model\.safetensors nor pytorch_model\.bin"):
+    with pytest.raises(ModelImportError, match=rf"{NAME} is a model of TensorFlow, Keras or Flax\. Import its"):
+        fetch(NAME, cache_folder=tmp_path)
+    del hub.files["tf_model.h5"]
+    with pytest.raises(ModelImportError, match=rf"{NAME} is a model of Hugging Face transformers without its weights"):
+        fetch(NAME, cache_folder=tmp_path)
+
+
+def test_an_adapter_is_refused_by_the_names_of_its_files(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {"adapter_config.json": b"{}", "adapter_model.safetensors": b"x"}
+    with pytest.raises(ModelImportError, match=rf"{NAME} is an adapter \(LoRA\) for another model\. Merge"):
         fetch(NAME, cache_folder=tmp_path)
 
 
