@@ -4,6 +4,8 @@ A message states what happened, in the reader's words, and what to do. The comma
 2; the window shows it and keeps its previous contents. Both show `display_text(error)`, which counts from 1.
 """
 
+from dataclasses import dataclass
+
 from augenmerk.core.counting import Counted, filled
 
 
@@ -38,6 +40,35 @@ class TextError(AugenmerkError):
 
 class CorpusError(AugenmerkError):
     """A corpus is missing, unreadable, uneven or empty."""
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A setting that does not fit the corpus.
+
+    Attributes:
+        problem: one sentence.
+        name: of the setting, dotted.
+        value: one that fits.
+        words: the value in words.
+    """
+
+    problem: str
+    name: str
+    value: int
+    words: str
+
+
+class UnfitCorpusError(CorpusError):
+    """A corpus cannot be prepared with a setting, but can with another value.
+
+    Attributes:
+        misfit: the setting, and a value that fits.
+    """
+
+    def __init__(self, misfit: Misfit, advice: str) -> None:
+        super().__init__(f"{misfit.problem} {advice}")
+        self.misfit = misfit
 
 
 class CheckpointError(AugenmerkError):

@@ -178,7 +178,8 @@ def _train(
     options: argparse.Namespace, settings: RunConfig, models: "RunModels", world: "World", echo_seconds: float
 ) -> int:
     from augenmerk.core.device import choose_device
-    from augenmerk.core.training.checks import check_address_space, check_memory_for_training
+    from augenmerk.core.training.checks import check_address_space, check_memory_for_training, with_fitting_batches
+    from augenmerk.core.training.events import Noted
     from augenmerk.core.training.loop import train
     from augenmerk.core.training.tensorboard import tensorboard_log
 
@@ -189,6 +190,11 @@ def _train(
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
         corpus = _read_corpus(options, settings, models, show.phase)
+        if models.initial is not None and not _chooses_batches(options):
+            default, settings = settings, with_fitting_batches(settings, corpus)
+            if settings != default:
+                num_units, unit = settings.training.batch_size, settings.training.batch_unit
+                show(Noted(f"The corpus is small, so each batch has {num_units:,} {unit} (--batch-size)."))
         stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)
 
@@ -294,6 +300,12 @@ def _named_by_options(options: argparse.Namespace) -> dict[str, str]:
         if getattr(options, name) is not None:
             named[f"data.{name}"] = f"--{name.replace('_', '-')} {getattr(options, name)}"
     return named
+
+
+def _chooses_batches(options: argparse.Namespace) -> bool:
+    """Whether the options, or a run that they continue, choose the size of batches."""
+    is_chosen = options.resume or options.preset is not None or options.config is not None
+    return is_chosen or not _named_by_options(options).keys().isdisjoint(("training.batch_size", "training.batch_unit"))
 
 
 def _with_options(run: RunConfig, options: argparse.Namespace) -> RunConfig:

@@ -18,7 +18,7 @@ from safetensors.numpy import save_file
 
 from augenmerk.core.config import DataConfig
 from augenmerk.core.corpora.parallel import DataSource, LeftOut, SentencePairs
-from augenmerk.core.errors import AugenmerkError, CorpusError
+from augenmerk.core.errors import AugenmerkError, CorpusError, Misfit, UnfitCorpusError
 from augenmerk.core.storage import reason_of
 from augenmerk.core.strict_json import Field
 from augenmerk.core.tensor_file import UnsuitableFileError, open_tensor_file, write_tensor_file
@@ -143,7 +143,7 @@ def prepare(
 
     Raises:
         ConfigError: the config is that of an imported model, and its codecs are not given.
-        CorpusError: no pair of a split is left after the length limit, or the text is too small for the subwords.
+        UnfitCorpusError: no pair of a split is left after the length limit, or the text is too small for the subwords.
     """
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
     source_words: list[list[str]] | None = None
@@ -157,9 +157,9 @@ def prepare(
             codecs = CodecPair.learn(config, *words)
         on_phase("Turning words into numbers")
         encoded = _encode_words(codecs, config, *words)
-    used = _within_length(encoded, config, f"training pair of {name}")
+    used = _some_within_length(encoded, config, f"training pair of {name}")
     validation_encoded = encode_lines(codecs, config, validation.source, validation.target)
-    validation_used = _within_length(validation_encoded, config, f"validation pair of {name}")
+    validation_used = _some_within_length(validation_encoded, config, f"validation pair of {name}")
     return PreparedCorpus(
         name=name,
         config=config,
@@ -231,25 +231,33 @@ def _marks(vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
     return [vocabulary.start_id], [] if vocabulary.end_id is None else [vocabulary.end_id]
 
 
-def _within_length(pairs: EncodedPairs, config: DataConfig, what: str) -> Sequence[int]:
-    """The places of the pairs that are not too long. Raises `CorpusError` if all are; `what` names one of them."""
+def within_length(pairs: EncodedPairs, config: DataConfig) -> Sequence[int]:
+    """The places of the pairs that are not longer than `max_length`."""
     if config.max_length is None:
         return range(len(pairs))
-    num_marks = 2 if config.wrap_source else 1 if config.end_source else 0
-    places = pairs.within(config.max_length + num_marks, config.max_length + 2)
+    return pairs.within(config.max_length + _num_source_marks(config), config.max_length + 2)
+
+
+def _num_source_marks(config: DataConfig) -> int:
+    return 2 if config.wrap_source else 1 if config.end_source else 0
+
+
+def _some_within_length(pairs: EncodedPairs, config: DataConfig, what: str) -> Sequence[int]:
+    """The same. Raises `UnfitCorpusError` if all are longer; `what` names one of them."""
+    places = within_length(pairs, config)
     if not places and len(pairs):
-        raise CorpusError(
-            f"No {what} is left: all {len(pairs)} are longer than {config.max_length} tokens. Raise max_length or use "
-            "another corpus."
-        )
+        longest = max(max(map(len, pairs.source)) - _num_source_marks(config), max(map(len, pairs.target)) - 2)
+        problem = f"No {what} is left: all {len(pairs):,} are longer than {config.max_length:,} tokens."
+        misfit = Misfit(problem, "data.max_length", longest, f"sentences of at most {longest:,} tokens")
+        raise UnfitCorpusError(misfit, f"Raise max_length (--set data.max_length={longest}) or use another corpus.")
     return places
 
 
 def limited(corpus: PreparedCorpus, config: DataConfig) -> PreparedCorpus:
-    """The corpus with a lower `max_length`, that of `config`. Raises `CorpusError` if no pair of a split is left."""
+    """The corpus with the lower `max_length` of `config`. Raises `UnfitCorpusError` if no pair of a split fits."""
     texts = corpus.validation_texts
-    used = _within_length(corpus.train, config, f"training pair of {corpus.name}")
-    validation_used = _within_length(corpus.validation, config, f"validation pair of {corpus.name}")
+    used = _some_within_length(corpus.train, config, f"training pair of {corpus.name}")
+    validation_used = _some_within_length(corpus.validation, config, f"validation pair of {corpus.name}")
     too_long = (len(corpus.train) - len(used), len(corpus.validation) - len(validation_used))
     return replace(
         corpus,

@@ -12,7 +12,7 @@ from typing import Any
 
 import sentencepiece
 
-from augenmerk.core.errors import CorpusError
+from augenmerk.core.errors import CorpusError, Misfit, UnfitCorpusError
 from augenmerk.core.text.subword_check import check_model
 from augenmerk.core.text.vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
 
@@ -83,25 +83,6 @@ class BpeDropout:
         return tuple(symbol for symbol in symbols if symbol)
 
 
-class VocabularySizeError(CorpusError):
-    """A text has too few pieces for a number of subwords, or too many characters.
-
-    Attributes:
-        problem: one sentence about it.
-        fitting: a number of subwords that can be learned: the geometric mean of the fewest, the characters, and the
-            most, of which nearly all occur once.
-    """
-
-    def __init__(self, num_subwords: int, fitting: int, reason: str) -> None:
-        self.problem = f"{num_subwords:,} subwords cannot be learned from this text: {reason}."
-        self.fitting = fitting
-        use = "fewer" if fitting < num_subwords else "more"
-        super().__init__(
-            f"{self.problem} Use {use} (data.num_subwords={fitting}), whole words (data.num_subwords=none), or another "
-            "corpus."
-        )
-
-
 WORD_MARK = "▁"
 """sentencepiece's mark at the beginning of a word."""
 
@@ -123,7 +104,8 @@ class Subwords:
         """Learns merges from sentences of words, of both languages together.
 
         Raises:
-            VocabularySizeError: the text has too few pieces for this number of subwords, or too many characters.
+            UnfitCorpusError: the text has too few pieces for so many subwords, or too many characters. It proposes
+                the geometric mean of the fewest, the characters, and the most, of which nearly all occur once.
             CorpusError: the text cannot be learned from.
         """
         try:
@@ -135,10 +117,10 @@ class Subwords:
             raise CorpusError("Subwords cannot be learned from this text: it has no words. Use another.") from refusal
         smallest = len(SPECIALS) + len(characters | {WORD_MARK})
         if num_subwords < smallest:
-            raise VocabularySizeError(num_subwords, smallest, f"its characters alone need {smallest:,}") from refusal
+            raise _unfit(num_subwords, smallest, f"its characters alone need {smallest:,}") from refusal
         largest = len(cls(_learned(sentences, num_subwords, hard_vocab_limit=False)).vocabulary)
         pieces = f"it has pieces for {smallest:,} to {largest:,}"
-        raise VocabularySizeError(num_subwords, math.isqrt(smallest * largest), pieces) from refusal
+        raise _unfit(num_subwords, math.isqrt(smallest * largest), pieces) from refusal
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -190,6 +172,13 @@ class Subwords:
         if subwords.vocabulary.tokens[: len(SPECIALS)] != SPECIALS:
             raise ValueError(f"the subwords do not begin with {' '.join(SPECIALS)}")
         return subwords
+
+
+def _unfit(num_subwords: int, fitting: int, reason: str) -> UnfitCorpusError:
+    problem = f"{num_subwords:,} subwords cannot be learned from this text: {reason}."
+    misfit = Misfit(problem, "data.num_subwords", fitting, f"{fitting:,} subwords")
+    use = "fewer" if fitting < num_subwords else "more"
+    return UnfitCorpusError(misfit, f"Use {use} (--set {misfit.name}={fitting}), or another corpus.")
 
 
 def _learned(sentences: Iterable[Sequence[str]], num_subwords: int, **options: Any) -> bytes:

@@ -1,21 +1,22 @@
 """Checks before a training: it fits into memory, and the corpus fits the settings."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import torch
 
 from augenmerk.core.config import ModelConfig, RunConfig
-from augenmerk.core.corpora.prepared import PreparedCorpus
-from augenmerk.core.errors import ConfigError, TrainingError
+from augenmerk.core.config.run_config import with_dotted
+from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, within_length
+from augenmerk.core.errors import ConfigError, Misfit, TrainingError
 from augenmerk.core.memory import MemoryLimit, gigabytes, memory_limit
 from augenmerk.core.model.shapes import num_table_numbers, parameter_shapes
-from augenmerk.core.text.subwords import VocabularySizeError
+from augenmerk.core.quantities import counted
 from augenmerk.core.training.events import MisfitError, Proposal
 
 _MARKS = 2
 """Start and end token of a sentence, which `DataConfig.max_length` does not count."""
+_BATCH_SIZE = "training.batch_size"
 _BYTES_OF_NUMBER = 4
 _COPIES_IN_TRAINING = 4
 """Weights, gradients, and Adam's two averages."""
@@ -25,37 +26,26 @@ _FEWEST_TOKENS = 5
 """The smallest vocabulary: four special tokens and a word."""
 
 
-@dataclass(frozen=True)
-class _Misfit:
-    """A setting that does not fit the corpus.
-
-    Attributes:
-        problem: one sentence.
-        name: of the setting, dotted.
-        value: one that fits.
-        words: the value in words.
-    """
-
-    problem: str
-    name: str
-    value: int
-    words: str
-
-
 def check_corpus_fits(
-    run: RunConfig, corpus: PreparedCorpus, vocabulary: VocabularySizeError | None = None, *, resume: bool = False
+    run: RunConfig,
+    corpus: PreparedCorpus,
+    misfits: Sequence[Misfit] = (),
+    *,
+    resume: bool = False,
+    keeps_model: bool = False,
 ) -> None:
-    """Check that the vocabulary can be learned, that every sentence fits the model's positions, and one batch.
+    """Check that every sentence fits the model's positions, and the corpus at least one batch.
 
     Args:
-        run: all settings.
-        corpus: the training data; if its vocabulary could not be learned, with one of a size that fits.
-        vocabulary: the reason in this case.
+        run: all settings, with values that fit instead of those of `misfits`.
+        corpus: the training data.
+        misfits: settings with which it could not be prepared.
         resume: whether a run is continued, whose settings are fixed.
+        keeps_model: whether a model is trained further, whose architecture is fixed.
 
     Raises:
         MisfitError: it does not fit; all misfits are named, with settings that fit.
-        ConfigError: a split is empty, or all its sentences are too long.
+        ConfigError: a split is empty, or all its sentences are longer than a model whose architecture is fixed allows.
     """
     for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
         if not len(pairs):
@@ -64,35 +54,42 @@ def check_corpus_fits(
                 f"{'train' if split == 'training' else 'val'}.{run.data.source_language} and "
                 f".{run.data.target_language} in one folder."
             )
-    misfits = list(_misfits(run, corpus))
-    if vocabulary is not None:
-        fitting = vocabulary.fitting
-        misfits.insert(0, _Misfit(vocabulary.problem, "data.num_subwords", fitting, f"{fitting:,} subwords"))
+    misfits = [*misfits, *_misfits(run, corpus, keeps_model=resume or keeps_model)]
     if not misfits:
         return
-    settings = {misfit.name: misfit.value for misfit in misfits}
     problems = " ".join(dict.fromkeys(misfit.problem for misfit in misfits))
     if resume:
         raise MisfitError(f"{problems} Resume with the original data, or start a new run in another folder.")
-    *first, last = dict.fromkeys(misfit.words for misfit in misfits)
+    by_setting = {misfit.name: misfit for misfit in misfits}  # the last value of a setting fits all of its misfits
+    *first, last = (misfit.words for misfit in by_setting.values())
     words = f"{', '.join(first)} and {last}" if first else last
-    options = " ".join(f"--set {name}={value}" for name, value in settings.items())
+    options = " ".join(f"--set {name}={misfit.value}" for name, misfit in by_setting.items())
+    settings = {name: misfit.value for name, misfit in by_setting.items()}
     raise MisfitError(f"{problems} Use {words}: {options}", Proposal(words, settings=settings))
 
 
-def _misfits(run: RunConfig, corpus: PreparedCorpus) -> Iterator[_Misfit]:
-    positions, pad_to = run.model.max_positions, run.training.pad_to
-    if pad_to is not None and pad_to > positions:
-        problem = f"pad_to is {pad_to} tokens, but the model has only {positions} positions."
-        yield _Misfit(problem, "training.pad_to", positions, f"sequences padded to {positions} tokens")
+def with_fitting_batches(run: RunConfig, corpus: PreparedCorpus) -> RunConfig:
+    """The run with batches that fit the corpus, for a batch size that nobody has chosen."""
+    sizes = [misfit.value for misfit in _misfits(run, corpus, keeps_model=True) if misfit.name == _BATCH_SIZE]
+    return run.with_training(batch_size=sizes[0]) if sizes else run
+
+
+def _misfits(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> Iterator[Misfit]:
     train = corpus.train
     if run.is_copy_task:
+        positions = run.model.max_positions
         if (length := run.data.copy_length) > positions:
             problem = f"The sequences of the copy task have {length} symbols, but the model has {positions} positions."
-            yield _Misfit(problem, "data.copy_length", positions, f"sequences of {positions} symbols")
+            yield Misfit(problem, "data.copy_length", positions, f"sequences of {positions} symbols")
     else:
-        yield from _long_sentences(corpus, positions)
-        train = train.take(train.within(positions, positions))
+        for misfit in _long_sentences(run, corpus, keeps_model=keeps_model):
+            yield misfit
+            run = with_dotted(run, [f"{misfit.name}={misfit.value}"])
+        train = train.take(within_length(train, run.data))
+    pad_to, positions = run.training.pad_to, run.model.max_positions
+    if pad_to is not None and pad_to > positions:
+        problem = f"pad_to is {pad_to} tokens, but the model has only {positions} positions."
+        yield Misfit(problem, "training.pad_to", positions, f"sequences padded to {positions} tokens")
     size, is_pairs = run.training.batch_size, run.training.batch_unit == "sentences"
     if is_pairs:
         available = len(train)
@@ -100,33 +97,55 @@ def _misfits(run: RunConfig, corpus: PreparedCorpus) -> Iterator[_Misfit]:
         sides = (train.source, 0), (train.target, 2)
         available = max(len(side) * (max(map(len, side)) + extra) for side, extra in sides)
     if size > available:
-        unit, fitting = "sentence pairs" if is_pairs else "tokens", max(1, available // 10)
-        problem = f"batch_size is {size:,} {unit}, but the training split of {corpus.name} has only {available:,}."
-        yield _Misfit(problem, "training.batch_size", fitting, f"batches of {fitting:,} {unit}")
+        unit, fitting = "sentence pair" if is_pairs else "token", max(1, available // 10)
+        problem = (
+            f"batch_size is {counted(size, unit)}, but the training split of {corpus.name} has only {available:,}."
+        )
+        yield Misfit(problem, _BATCH_SIZE, fitting, f"batches of {counted(fitting, unit)}")
 
 
-def _long_sentences(corpus: PreparedCorpus, positions: int) -> Iterator[_Misfit]:
-    """A misfit for each split with a sentence longer than the model has positions. Raises `ConfigError` if all are."""
-    limit = max(1, positions - _MARKS)
-    for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
-        lengths = [max(len(source), len(target)) for source, target in zip(pairs.source, pairs.target, strict=True)]
-        longest = max(range(len(lengths)), key=lengths.__getitem__)
-        num_long = sum(length > positions for length in lengths)
-        if not num_long:
-            continue
-        which = f"Pair {longest + 1:,} of the {split} split"
-        if pairs.lines:
-            is_held_out = split == "validation" and corpus.left_out.held_out
-            text = "training text, held out for validation," if is_held_out else f"{split} text"
-            which = f"Line {pairs.lines[longest]:,} of the {text}"
-        problem = f"{which} has {lengths[longest]:,} tokens, but the model has {positions:,} positions"
-        if num_long == len(pairs):
-            raise ConfigError(
-                f"{problem}, and every {split} pair is longer. Use shorter sentences, or a model with more positions "
-                f"(model.max_positions={lengths[longest]})."
-            )
-        others = f" ({num_long:,} of {len(pairs):,} pairs are too long)" if num_long > 1 else ""
-        yield _Misfit(f"{problem}{others}.", "data.max_length", limit, f"sentences of at most {limit:,} tokens")
+def _long_sentences(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> Iterator[Misfit]:
+    """Misfits of sentences that are longer than the model has positions: more positions if no pair would be left.
+
+    Raises `ConfigError` if the model cannot have more.
+    """
+    splits = {"training": corpus.train, "validation": corpus.validation}
+    positions = run.model.max_positions
+    for split, pairs in splits.items():
+        if _num_long(pairs, positions) and not within_length(pairs, run.data.replace(max_length=_limit(positions))):
+            positions = max(positions, *map(len, pairs.source), *map(len, pairs.target))
+            problem = f"{_longest(run, corpus, split)}, and every {split} pair is longer."
+            if keeps_model:
+                raise ConfigError(f"{problem} Use shorter sentences, or another model, which has more positions.")
+            yield Misfit(problem, "model.max_positions", positions, f"a model with {positions:,} positions")
+    limit = _limit(positions)
+    for split, pairs in splits.items():
+        if _num_long(pairs, positions):
+            num_long = _num_long(pairs, run.model.max_positions)
+            others = f" ({num_long:,} of {len(pairs):,} pairs are too long)" if num_long > 1 else ""
+            problem = f"{_longest(run, corpus, split)}{others}."
+            yield Misfit(problem, "data.max_length", limit, f"sentences of at most {limit:,} tokens")
+
+
+def _limit(positions: int) -> int:
+    return max(1, positions - _MARKS)
+
+
+def _num_long(pairs: EncodedPairs, positions: int) -> int:
+    return len(pairs) - len(pairs.within(positions, positions))
+
+
+def _longest(run: RunConfig, corpus: PreparedCorpus, split: str) -> str:
+    """“Line 57 of the training text has 675 tokens, but the model has 256 positions”."""
+    pairs = corpus.train if split == "training" else corpus.validation
+    lengths = [max(len(source), len(target)) for source, target in zip(pairs.source, pairs.target, strict=True)]
+    longest = max(range(len(lengths)), key=lengths.__getitem__)
+    which = f"Pair {longest + 1:,} of the {split} split"
+    if pairs.lines:
+        is_held_out = split == "validation" and corpus.left_out.held_out
+        text = "training text, held out for validation," if is_held_out else f"{split} text"
+        which = f"Line {pairs.lines[longest]:,} of the {text}"
+    return f"{which} has {lengths[longest]:,} tokens, but the model has {run.model.max_positions:,} positions"
 
 
 def check_memory_for_training(

@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
 from augenmerk.core.config import RunConfig, TrainingConfig
-from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.config.run_config import read_toml, with_dotted
 from augenmerk.core.corpora.loading import load_corpus, located
 from augenmerk.core.corpora.multi30k import DownloadStoppedError
 from augenmerk.core.corpora.parallel import DataSource
 from augenmerk.core.corpora.prepared import PreparedCorpus
-from augenmerk.core.errors import ConfigError, CorpusError
+from augenmerk.core.errors import ConfigError, CorpusError, Misfit, UnfitCorpusError
 from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.subwords import VocabularySizeError
 from augenmerk.core.training.checkpoint_manager import load_resumable
 from augenmerk.core.training.checks import check_corpus_fits
 from augenmerk.core.training.folder import (
@@ -29,6 +28,9 @@ from augenmerk.core.training.session import (
     require_same_reading,
     require_same_run,
 )
+
+_MOST_MISFITS = 3
+"""That keep a corpus from being prepared: the subwords, and the length limit for each split."""
 
 
 class RunModels(NamedTuple):
@@ -89,7 +91,7 @@ def read_corpus(
 
     Raises:
         CorpusError: the source is missing or unusable.
-        MisfitError: its vocabulary cannot be learned; all else that does not fit is named, too.
+        MisfitError: it cannot be prepared with a setting; all else that does not fit is named, too.
         ConfigError: the source is of another kind than the preset needs, or it is not known.
         CheckpointError: see `codecs_to_keep`.
     """
@@ -99,12 +101,20 @@ def read_corpus(
     if source is None:
         raise ConfigError(f"It is not known which data the run in {folder} needs. Name them.")
     codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
+    misfits: dict[str, Misfit] = {}
+    num_tries = 0
     try:
-        return load_corpus(source, run, on_phase, should_stop, codecs)
-    except VocabularySizeError as error:
-        fitting = replace(run, data=run.data.replace(num_subwords=error.fitting))
-        check_corpus_fits(run, load_corpus(source, fitting, on_phase, should_stop), error)
-        raise
+        while True:
+            try:
+                corpus = load_corpus(source, run, on_phase, should_stop, codecs)
+                break
+            except UnfitCorpusError as error:
+                num_tries += 1
+                if resume or num_tries > _MOST_MISFITS:
+                    raise
+                misfit = error.misfit
+                run = with_dotted(run, [f"{misfit.name}={misfit.value}"])
+                misfits[misfit.name] = replace(misfit, problem=misfits.get(misfit.name, misfit).problem)
     except CorpusError as error:
         if original is None or isinstance(error, DownloadStoppedError):
             raise
@@ -114,6 +124,9 @@ def read_corpus(
             f"The data of this run are no longer readable. {error} If they were moved, name them again (in a terminal "
             "with --data, in the window under “data” in the form of a new run)."
         ) from error
+    if misfits:
+        check_corpus_fits(run, corpus, [*misfits.values()], keeps_model=models.initial is not None)
+    return corpus
 
 
 def codecs_to_keep(

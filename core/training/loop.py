@@ -109,7 +109,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     folder = Path(folder)
     run = run.with_training(**(changes or {}))
     require_right_folder(folder, resume)
-    check_corpus_fits(run, corpus, resume=resume)
+    check_corpus_fits(run, corpus, resume=resume, keeps_model=initial is not None)
     choice = choose_device(world.device(device))
     check_address_space()
     sizes = (len(codec.vocabulary) for codec in (corpus.codecs.source, corpus.codecs.target))

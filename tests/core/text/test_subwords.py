@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from augenmerk.core.errors import CorpusError
-from augenmerk.core.text.subwords import WORD_MARK, Subwords, VocabularySizeError
+from augenmerk.core.errors import CorpusError, UnfitCorpusError
+from augenmerk.core.text.subwords import WORD_MARK, Subwords
 from augenmerk.core.text.vocabulary import SPECIALS
 
 GERMAN = ["ein mann in einem blauen hemd steht auf einer leiter", "zwei kinder laufen über die straße"]
@@ -70,18 +70,18 @@ def test_subwords_survive_the_way_through_text(subwords: Subwords) -> None:
 
 
 def test_more_subwords_than_the_text_has_are_refused_with_a_way_out() -> None:
-    with pytest.raises(VocabularySizeError) as caught:
+    with pytest.raises(UnfitCorpusError) as caught:
         Subwords.learn(WORDS, 5000)
     message = str(caught.value)
     assert "5,000 subwords cannot be learned from this text: it has pieces for" in message
-    assert f"Use fewer (data.num_subwords={caught.value.fitting})" in message
-    assert len(Subwords.learn(WORDS, caught.value.fitting).vocabulary) == caught.value.fitting
+    assert f"Use fewer (--set data.num_subwords={caught.value.misfit.value})" in message
+    assert len(Subwords.learn(WORDS, caught.value.misfit.value).vocabulary) == caught.value.misfit.value
 
 
 def test_fewer_subwords_than_the_text_has_characters_are_refused_with_a_way_out() -> None:
-    with pytest.raises(VocabularySizeError, match=r"its characters alone need \d+\. Use more") as caught:
+    with pytest.raises(UnfitCorpusError, match=r"its characters alone need \d+\. Use more") as caught:
         Subwords.learn(WORDS, 7)
-    assert len(Subwords.learn(WORDS, caught.value.fitting).vocabulary) == caught.value.fitting
+    assert len(Subwords.learn(WORDS, caught.value.misfit.value).vocabulary) == caught.value.misfit.value
 
 
 def test_a_text_without_words_is_refused() -> None:

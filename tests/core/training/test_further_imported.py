@@ -185,3 +185,15 @@ def test_an_imported_model_teaches_another_by_its_tokenizer(imported: Path, data
     teacher, student = load_checkpoint(imported), load_checkpoint(tmp_path / "run" / LAST)
     assert student.run.data == teacher.run.data
     assert (student.run.model.width, student.run.preset) == (16, "multi30k")
+
+
+def test_a_small_corpus_gets_batches_that_fit_unless_a_size_is_chosen(
+    imported: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["train", "--initial-model", imported, "--data", data, "--device", "cpu", "--max-steps", "1", "--out"]
+    assert main([str(word) for word in (*words, tmp_path / "run")]) == 0
+    size = load_checkpoint(tmp_path / "run" / LAST).run.training.batch_size
+    assert f"each batch has {size:,} tokens" in capsys.readouterr().err
+    assert main(["train", "--resume", "--out", str(tmp_path / "run"), "--max-steps", "2", "--device", "cpu"]) == 0
+    assert main([str(word) for word in (*words, tmp_path / "other", "--batch-size", 9000)]) == 2
+    assert "--set training.batch_size=" in capsys.readouterr().err

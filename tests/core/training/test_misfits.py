@@ -1,5 +1,6 @@
 """A corpus that does not fit the settings: all misfits are said at once, before anything starts, with a way out."""
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -130,11 +131,46 @@ def test_prepared_data_are_limited_without_preparing_them_again(folder: Path, tm
     assert len(again.validation_texts) == len(again.validation)
 
 
-def test_every_pair_too_long_asks_for_more_positions(tmp_path: Path) -> None:
+def test_every_pair_too_long_is_one_misfit_of_several(folder: Path, tmp_path: Path) -> None:
+    run = with_dotted(RUN, ["model.max_positions=6"], [])
+    error = misfit(run, folder, tmp_path)
+    said = str(error)
+    assert "8,000 subwords cannot be learned" in said
+    assert re.search(
+        r"Line 57 of the .* has \d+ tokens, but the model has 6 positions, and every .* pair is longer", said
+    )
+    assert "model.max_positions" in proposal_of(error).settings
+    check_corpus_fits(corrected(run, error), read_corpus(corrected(run, error), tmp_path / "run", folder))
+
+
+def test_every_pair_too_long_for_a_model_to_train_further_asks_for_shorter_ones() -> None:
     run = text_run({"max_positions": 4}, batch_size=4)
-    with pytest.raises(ConfigError, match=r"every training pair is longer\. .*model\.max_positions=\d+") as caught:
-        check_corpus_fits(run, text_corpus(run))
+    with pytest.raises(ConfigError, match=r"every training pair is longer\. Use shorter sentences, or") as caught:
+        check_corpus_fits(run, text_corpus(run), keeps_model=True)
     assert not isinstance(caught.value, MisfitError)
+
+
+@pytest.mark.parametrize("num_pairs", [2, 3, 10, 128])
+@pytest.mark.parametrize("setting", ["model.max_positions=6", "data.max_length=1", "model.max_positions=11"])
+@pytest.mark.parametrize("name", ["multi30k", "notebook", "annotated-2018", "annotated-2022"])
+def test_one_correction_is_enough(name: str, setting: str, num_pairs: int, tmp_path: Path) -> None:
+    run = with_dotted(preset(name), [*SHAPE, setting])
+    source = written(tmp_path / "own", sentences(num_pairs))
+    error = misfit(run, source, tmp_path)
+    check_corpus_fits(corrected(run, error), read_corpus(corrected(run, error), tmp_path / "run", source))
+
+
+def test_a_length_limit_is_named_as_it_was_typed(folder: Path, tmp_path: Path) -> None:
+    """Its correction for training pairs is too short for the validation pairs."""
+    written_pairs = sentences(4, seed=4)
+    for language, lines in (("de", written_pairs.source), ("en", written_pairs.target)):
+        (folder / f"val.{language}").write_text("\n".join([" ".join(lines)] * 2) + "\n", encoding="utf-8")
+        (folder / f"train.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run = with_dotted(text_run(batch_size=2), ["data.max_length=1"])
+    error = misfit(run, folder, tmp_path)
+    assert str(error).count("longer than 1 tokens") == 1
+    assert "longer than" not in str(error).replace("longer than 1 tokens", "")
+    check_corpus_fits(corrected(run, error), read_corpus(corrected(run, error), tmp_path / "run", folder))
 
 
 def test_padding_and_batches_of_the_copy_task_are_corrected(tmp_path: Path) -> None:
@@ -165,7 +201,10 @@ def test_a_resumed_run_gets_no_other_settings_proposed(tmp_path: Path) -> None:
 def test_preparing_data_says_it_without_a_line_of_c(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["data", "prepare", "--data", str(folder), "--out", str(tmp_path / "data.safetensors")]) == 2
+    prepare_it = ["data", "prepare", "--data", str(folder), "--out", str(tmp_path / "data.safetensors")]
+    assert main(prepare_it) == 2
     said = capsys.readouterr().err
+    options = re.findall(r"--set (\S+=\w+)", said)
+    assert [main([*prepare_it, "--set", option]) for option in options] == [0], "whole words would need other ties"
     assert "src/" not in said
-    assert "it has pieces for 26 to 159. Use fewer (data.num_subwords=64)" in said
+    assert "it has pieces for 26 to 159. Use fewer (--set data.num_subwords=64)" in said
