@@ -48,7 +48,9 @@ _OTHER_FORMATS = {
 
 
 def name_of_source(source: DataSource) -> str:
-    """The source as a user names it."""
+    """The source in a sentence."""
+    if source == "copy":
+        return "the copy task"
     return " and ".join(map(str, source)) if isinstance(source, tuple) else str(source)
 
 

@@ -13,6 +13,7 @@ from augenmerk.core.memory import MemoryLimit, gigabytes, memory_limit
 from augenmerk.core.model.shapes import num_table_numbers, parameter_shapes
 from augenmerk.core.quantities import counted
 from augenmerk.core.training.events import MisfitError, Proposal
+from augenmerk.core.training.session import ORIGINAL_DATA
 
 _MARKS = 2
 """Start and end token of a sentence, which `DataConfig.max_length` does not count."""
@@ -33,6 +34,7 @@ def check_corpus_fits(
     *,
     resume: bool = False,
     keeps_model: bool = False,
+    problem: str = "",
 ) -> None:
     """Check that every sentence fits the model's positions, and the corpus at least one batch.
 
@@ -42,6 +44,7 @@ def check_corpus_fits(
         misfits: settings with which it could not be prepared.
         resume: whether a run is continued, whose settings are fixed.
         keeps_model: whether a model is trained further, whose architecture is fixed.
+        problem: the beginning of the message for such a run, if the data are not its own.
 
     Raises:
         MisfitError: it does not fit; all misfits are named, with settings that fit.
@@ -54,12 +57,12 @@ def check_corpus_fits(
                 f"{'train' if split == 'training' else 'val'}.{run.data.source_language} and "
                 f".{run.data.target_language} in one folder."
             )
-    misfits = [*misfits, *_misfits(run, corpus, keeps_model=resume or keeps_model)]
+    misfits = [*misfits, *_misfits(run, corpus, keeps_model=keeps_model)]
     if not misfits:
         return
     problems = " ".join(dict.fromkeys(misfit.problem for misfit in misfits))
     if resume:
-        raise MisfitError(f"{problems} Resume with the original data, or start a new run in another folder.")
+        raise MisfitError(f"{problem and f'{problem}. '}{problems} {ORIGINAL_DATA}")
     by_setting = {misfit.name: misfit for misfit in misfits}  # the last value of a setting fits all of its misfits
     *first, last = (misfit.words for misfit in by_setting.values())
     words = f"{', '.join(first)} and {last}" if first else last

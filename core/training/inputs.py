@@ -8,11 +8,11 @@ from typing import NamedTuple
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
 from augenmerk.core.config import RunConfig, TrainingConfig
 from augenmerk.core.config.run_config import read_toml, with_dotted
-from augenmerk.core.corpora.loading import load_corpus, located
+from augenmerk.core.corpora.loading import COPY, load_corpus, located
 from augenmerk.core.corpora.multi30k import DownloadStoppedError
-from augenmerk.core.corpora.parallel import DataSource
+from augenmerk.core.corpora.parallel import DataSource, name_of_source
 from augenmerk.core.corpora.prepared import PreparedCorpus
-from augenmerk.core.errors import ConfigError, CorpusError, Misfit, UnfitCorpusError
+from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCorpusError
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.training.checkpoint_manager import load_resumable
 from augenmerk.core.training.checks import check_corpus_fits
@@ -23,6 +23,8 @@ from augenmerk.core.training.folder import (
     was_interrupted_before_first_checkpoint,
 )
 from augenmerk.core.training.session import (
+    ORIGINAL_DATA,
+    changed_data,
     other_data,
     require_initial_model,
     require_same_reading,
@@ -95,38 +97,64 @@ def read_corpus(
         ConfigError: the source is of another kind than the preset needs, or it is not known.
         CheckpointError: see `codecs_to_keep`.
     """
-    original = read_run_inputs(folder).data if resume else None
+    original: DataSource | None = None
+    if resume:
+        original = COPY if run.is_copy_task else read_run_inputs(folder).data
     if source is None:
         source = original
     if source is None:
         raise ConfigError(f"It is not known which data the run in {folder} needs. Name them.")
     codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
-    misfits: dict[str, Misfit] = {}
-    num_tries = 0
+
+    def load(now: RunConfig) -> PreparedCorpus:
+        return load_corpus(source, now, on_phase, should_stop, codecs)
+
+    if not resume:
+        return _load_with_fitting_settings(run, load, keeps_model=models.initial is not None)
     try:
-        while True:
-            try:
-                corpus = load_corpus(source, run, on_phase, should_stop, codecs)
-                break
-            except UnfitCorpusError as error:
-                num_tries += 1
-                if resume or num_tries > _MOST_MISFITS:
-                    raise
-                misfit = error.misfit
-                run = with_dotted(run, [f"{misfit.name}={misfit.value}"])
-                misfits[misfit.name] = replace(misfit, problem=misfits.get(misfit.name, misfit).problem)
-    except CorpusError as error:
-        if original is None or isinstance(error, DownloadStoppedError):
+        return load(run)
+    except DownloadStoppedError:
+        raise
+    except (CorpusError, ConfigError) as error:
+        problem = other_data(located(source), original)
+        if original is None or (isinstance(error, ConfigError) and not problem):
             raise
-        if problem := other_data(located(source), original):
-            raise CorpusError(f"{problem}. {error}") from error
-        raise CorpusError(
-            f"The data of this run are no longer readable. {error} If they were moved, name them again (in a terminal "
-            "with --data, in the window under “data” in the form of a new run)."
-        ) from error
+        raise _of_resumed_run(error, source, problem) from error
+
+
+def _load_with_fitting_settings(
+    run: RunConfig, load: Callable[[RunConfig], PreparedCorpus], *, keeps_model: bool
+) -> PreparedCorpus:
+    """The corpus. Raises `MisfitError` if it can only be prepared with other settings, which names all misfits."""
+    misfits: dict[str, Misfit] = {}
+    for _ in range(_MOST_MISFITS):
+        try:
+            corpus = load(run)
+            break
+        except UnfitCorpusError as error:
+            misfit = error.misfit
+            run = with_dotted(run, [f"{misfit.name}={misfit.value}"])
+            misfits[misfit.name] = replace(misfit, problem=misfits.get(misfit.name, misfit).problem)
+    else:
+        corpus = load(run)
     if misfits:
-        check_corpus_fits(run, corpus, [*misfits.values()], keeps_model=models.initial is not None)
+        check_corpus_fits(run, corpus, [*misfits.values()], keeps_model=keeps_model)
     return corpus
+
+
+def _of_resumed_run(error: AugenmerkError, source: DataSource, problem: str) -> CorpusError:
+    """The error of a run that `source` cannot continue; `problem` is what `other_data` says about it."""
+    if isinstance(error, UnfitCorpusError):
+        problem = problem or changed_data(name_of_source(source))
+        return CorpusError(f"{problem}. {error.misfit.problem} {ORIGINAL_DATA}")
+    if isinstance(error, ConfigError):  # the data are of another kind
+        return CorpusError(f"{problem}. {ORIGINAL_DATA}")
+    if problem:
+        return CorpusError(f"{problem}. {error}")
+    return CorpusError(
+        f"The data of this run are no longer readable. {error} If they were moved, name them again (in a terminal with "
+        "--data, in the window under “data” in the form of a new run)."
+    )
 
 
 def codecs_to_keep(

@@ -39,7 +39,7 @@ from augenmerk.core.training.folder import (
     was_interrupted_before_first_checkpoint,
 )
 from augenmerk.core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
-from augenmerk.core.training.session import TrainingSession, require_same_run
+from augenmerk.core.training.session import TrainingSession, other_data, require_same_run
 from augenmerk.core.training.validation import ValidationStoppedError, Validator
 
 _REASONS: Mapping[bool | events.StopRequest, events.EndReason] = {
@@ -109,7 +109,8 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     folder = Path(folder)
     run = run.with_training(**(changes or {}))
     require_right_folder(folder, resume)
-    check_corpus_fits(run, corpus, resume=resume, keeps_model=initial is not None)
+    problem = other_data(corpus.source, read_run_inputs(folder).data) if resume else ""
+    check_corpus_fits(run, corpus, resume=resume, keeps_model=initial is not None, problem=problem)
     choice = choose_device(world.device(device))
     check_address_space()
     sizes = (len(codec.vocabulary) for codec in (corpus.codecs.source, corpus.codecs.target))

@@ -459,14 +459,10 @@ class TrainingSession:
         require_same_run(self.run, checkpoint.run, changed)
         has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
         problem = other_data(self.corpus.source, inputs.data) or (
-            f"The training data ({self.corpus.name}) has changed since this run was last saved"
-            + ("" if self.corpus.source else ", or is not that of this run")
+            changed_data(self.corpus.name) + ("" if self.corpus.source else ", or is not that of this run")
         )
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
-            raise CheckpointError(
-                f"{problem}: it even has another vocabulary. Resume with the original data, or start a new run in "
-                "another folder."
-            )
+            raise CheckpointError(f"{problem}: it even has another vocabulary. {ORIGINAL_DATA}")
         if has_changed_data and not allow_changed_data:
             raise ChangedDataError(
                 f"{problem}: its sentences differ. Resume with the original data, start a new run in another folder, "
@@ -588,6 +584,14 @@ def differing_settings(
         names = [name for name in new if new[name] != old[name] and name not in free]
         different |= {f"{part}.{name}": (old[name], new[name]) for name in names}
     return different
+
+
+ORIGINAL_DATA = "Resume with the original data, or start a new run in another folder."
+
+
+def changed_data(corpus: str) -> str:
+    """The beginning of a message about the data of a run, which differ now."""
+    return f"The training data ({corpus}) has changed since this run was last saved"
 
 
 def other_data(source: DataSource | None, original: DataSource | None) -> str:

@@ -186,6 +186,48 @@ def test_other_data_are_called_so_before_anything_else_is_said(
     assert step_of(run) == 4
 
 
+def test_other_data_of_a_kind_that_the_run_cannot_read_are_called_so(
+    tmp_path: Path, run: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Text for the copy task, the copy task for text, and sentences that do not fit the model."""
+    (tmp_path / "copy.toml").write_text(to_toml(copy_run(max_steps=2)), encoding="utf-8")
+    copying = tmp_path / "copying"
+    assert train(copying, "--config", tmp_path / "copy.toml") == 0
+    long = SentencePairs(("ein mann " * 60,) * 3, ("a man " * 60,) * 3)
+    for split in "train", "val":
+        longer = write_folder(tmp_path / f"long-{split}", long if split == "train" else sentences(9), long)
+        assert resume(run, "--data", longer) == 2
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert said.startswith(f"augenmerk: {longer} is not the data of this run, which is {data}. Line 1 of"), said
+        assert said.endswith("Resume with the original data, or start a new run in another folder."), said
+    pair = ["--source", data / "train.de", "--target", data / "train.en"]
+    for source, other in ((["--data", data], data), (pair, f"{data / 'train.de'} and {data / 'train.en'}")):
+        for _ in ("with its record", "without"):
+            assert resume(copying, *source) == 2
+            said = capsys.readouterr().err.splitlines()[-1]
+            assert said.startswith(f"augenmerk: {other} is not the data of this run, which is the copy task. Resume"), (
+                said
+            )
+            (copying / "inputs.json").unlink(missing_ok=True)
+    assert resume(run, "--data", "copy") == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"augenmerk: the copy task is not the data of this run, which is {data}. Resume"), said
+
+
+def test_data_of_a_run_that_became_too_long_have_changed(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limited = dataclasses.replace(RUN, data=RUN.data.replace(max_length=9))
+    (tmp_path / "limited.toml").write_text(to_toml(limited), encoding="utf-8")
+    assert train(tmp_path / "run", "--config", tmp_path / "limited.toml", "--data", data, "--max-steps", 2) == 0
+    for language in "de", "en":
+        (data / f"val.{language}").write_text("ein mann " * 20 + "\n", encoding="utf-8")
+    assert resume(tmp_path / "run") == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "has changed since this run was last saved. No validation pair of data is left" in said
+    assert "--set" not in said
+
+
 def test_data_that_changed_or_moved_are_called_so(
     tmp_path: Path, run: Path, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
