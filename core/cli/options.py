@@ -15,7 +15,7 @@ from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, heads_of
 from augenmerk.core.process import collector_paused
 from augenmerk.core.strict_json import MAX_DIGITS
-from augenmerk.core.text.languages import codes_for, inner_code, language_name, with_code
+from augenmerk.core.text.languages import codes_for, language_name, listed_codes, with_code
 from augenmerk.core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     MAX_INDEX,
@@ -41,6 +41,7 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file
 
 if TYPE_CHECKING:
+    from augenmerk.core.config import RunConfig
     from augenmerk.core.text.codec import TextCodec
     from augenmerk.core.translation.translator import Translator
 
@@ -111,7 +112,7 @@ def load_translator(options: argparse.Namespace) -> "Translator":
         options.head_off = _single_heads(options.head_off, heads_of(translator.run_config.model))
     if getattr(options, "into", None) is not None:
         _check_word_numbers(options)
-        options.into = _target_code(translator, options.into)
+        options.into = target_code(options.into, translator.target_codes, translator.run_config)
         _check_sentence(options, into_language(options, getattr(options, "text", None) or ""))
     return translator
 
@@ -126,19 +127,17 @@ def _check_word_numbers(options: argparse.Namespace) -> None:
         )
 
 
-def _target_code(translator: "Translator", language: str) -> str:
-    """The token `>>xx<<` of a language. Raises `ConfigError` unless the model has one for it."""
-    codes = translator.target_codes
+def target_code(language: str, codes: Sequence[str], run: "RunConfig") -> str:
+    """The token `>>xx<<` of a language. Raises `ConfigError` unless the model with these codes has one for it."""
     if not codes:
-        target = language_name(translator.run_config.data.target_language)
-        only = "copies symbols" if translator.run_config.is_copy_task else f"translates only into {target}"
+        target = language_name(run.data.target_language)
+        only = "copies symbols" if run.is_copy_task else f"translates only into {target}"
         raise ConfigError(f"--into {shown(language)} has no effect: this model {only}. Omit --into.")
     matching = codes_for(language, codes)
     if len(matching) == 1:
         return matching[0]
     problem = "names several codes of this model" if matching else "is no target language of this model"
-    choices = matching or codes
-    listed = ", ".join(map(inner_code, choices[:12])) + (" …" if len(choices) > 12 else "")
+    listed = listed_codes(matching or codes)
     raise ConfigError(f"--into {shown(language)} {problem}. Choose one of {listed}; augenmerk info lists all of them.")
 
 

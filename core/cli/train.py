@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from augenmerk.core.cli.data import add_corpus, add_settings, corpus_source, with_languages
-from augenmerk.core.cli.options import add_device
+from augenmerk.core.cli.options import add_device, target_code
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
 from augenmerk.core.config.run_config import (
@@ -27,6 +27,7 @@ from augenmerk.core.config.run_config import (
 from augenmerk.core.config.settings import Settings
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.quantities import duration
+from augenmerk.core.text.languages import codes_for, inner_code, language_name
 
 if TYPE_CHECKING:
     from augenmerk.core.corpora.prepared import PreparedCorpus
@@ -63,6 +64,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="train this model further, also on other data: its weights, architecture, tokenizer and vocabularies are "
         f"used. Without --preset or --config, the rate is constant ({RATE_OF_FURTHER_TRAINING:g})",
+    )
+    parser.add_argument(
+        "--into",
+        metavar="CODE",
+        help="the target language of the data, for a model or teacher of several: a code that augenmerk info lists, "
+        "such as fra. Each source sentence gets it as its first word",
     )
     parser.add_argument(
         "--teacher",
@@ -261,6 +268,11 @@ def configured_run(options: argparse.Namespace, models: "RunModels") -> RunConfi
     else:
         training = preset(options.preset).training
         chosen = dataclasses.replace(models.initial.run, preset=options.preset, training=training)
+    if options.into is not None:
+        reader = next(filter(None, (models.initial, *models.teachers)), None)
+        code = target_code(options.into, reader.codecs.source.target_codes if reader else (), chosen)
+        data = chosen.data.replace(target_code=code, target_language=inner_code(code))
+        chosen = dataclasses.replace(chosen, data=data)
     return _with_options(chosen, options)
 
 
@@ -274,6 +286,12 @@ def _resumed_run(options: argparse.Namespace) -> RunConfig:
         raise ConfigError(
             f"--preset {options.preset} contradicts {run_name}, which was started from the preset {own.preset}. Leave "
             "--preset out: --resume alone continues the run. Or start a new run in another folder."
+        )
+    if options.into is not None and not codes_for(options.into, [own.data.target_code or ""]):
+        raise ConfigError(
+            f"--into {options.into} contradicts {run_name}, whose target language is "
+            f"{language_name(own.data.target_language)}. Leave --into out: --resume alone continues the run. Or start "
+            "a new run in another folder."
         )
     parts = {part: getattr(own, part) for part in PARTS}
     run = _with_options(own if options.config is None else read_toml(options.config, parts), options)

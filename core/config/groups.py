@@ -174,6 +174,14 @@ class DataConfig(Settings, owner="data"):
         values=_LANGUAGE,
         fits=is_language_code,
     )
+    target_code: str | None = setting(
+        None,
+        "target code",
+        "Code of the target language, such as >>fra<<, that each source sentence begins with. Only for imported models "
+        "that translate into several languages.",
+        values="a code such as >>fra<<",
+        fits=lambda text: text.startswith(">>") and text.endswith("<<"),
+    )
     source_case: LetterCase = setting(
         "lower",
         "source case",
@@ -226,6 +234,10 @@ class DataConfig(Settings, owner="data"):
         super().__post_init__()
         if not self.is_imported:
             require_language("data", source_language=self.source_language, target_language=self.target_language)
+            if self.target_code is not None:
+                raise ConfigError(
+                    f"data: target_code is {self.target_code}, but no imported model reads the text. Leave it out."
+                )
         num_copied = (self.copy_training_pairs + self.copy_validation_pairs) * self.copy_length
         if num_copied > MAX_COPIED:
             raise ConfigError(

@@ -38,7 +38,7 @@ _ADDED_LATER = frozenset(
         *("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"),
         "token_cutoff",
         *("fit_schedule", "initial_model", "distillation", "teachers"),
-        *("num_decoder_heads", "decoder_feed_forward_width", "activation", "end_source"),
+        *("num_decoder_heads", "decoder_feed_forward_width", "activation", "end_source", "target_code"),
     )
 )
 """Settings that are missing from complete files of earlier versions."""

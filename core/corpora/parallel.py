@@ -15,6 +15,7 @@ from augenmerk.core.errors import CorpusError
 from augenmerk.core.memory import available_memory, gigabytes
 from augenmerk.core.plain_text import EncodingError, decode_text, name_of
 from augenmerk.core.storage import open_file
+from augenmerk.core.text.languages import two_letter_code
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
 MAX_HELD_OUT = 1000
@@ -370,7 +371,10 @@ def _find_split(folder: Path, names: Sequence[str], split: str, languages: tuple
     Raises:
         CorpusError: only one of two files is there.
     """
-    source, target = (_find_text(names, f"{split}.{language}") for language in languages)
+    source, target = (
+        _find_text(names, f"{split}.{language}") or _find_text(names, f"{split}.{two_letter_code(language)}")
+        for language in languages
+    )
     if source is not None and target is not None:
         return folder / source, folder / target
     if source is None and target is None:

@@ -18,11 +18,12 @@ from safetensors.numpy import save_file
 
 from augenmerk.core.config import DataConfig
 from augenmerk.core.corpora.parallel import DataSource, LeftOut, SentencePairs
-from augenmerk.core.errors import AugenmerkError, CorpusError, Misfit, UnfitCorpusError
+from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCorpusError
 from augenmerk.core.storage import reason_of
 from augenmerk.core.strict_json import Field
 from augenmerk.core.tensor_file import UnsuitableFileError, open_tensor_file, write_tensor_file
 from augenmerk.core.text.codec import CodecPair, TextCodec, words_of_pairs
+from augenmerk.core.text.languages import code_of, listed_codes, with_code
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 
@@ -142,9 +143,12 @@ def prepare(
         codecs: of a model whose vocabularies are kept, made with the same `config`; None to learn them.
 
     Raises:
-        ConfigError: the config is that of an imported model, and its codecs are not given.
+        ConfigError: the config is that of an imported model, and its codecs are not given; or it has no such language.
         UnfitCorpusError: no pair of a split is left after the length limit, or the text is too small for the subwords.
+        CorpusError: the model has several target languages, and neither the config nor the text says which.
     """
+    if codecs is not None:
+        train, validation = (_with_codes(pairs, config, codecs.source.target_codes) for pairs in (train, validation))
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
     source_words: list[list[str]] | None = None
     if codecs is not None and config.is_imported:
@@ -173,6 +177,25 @@ def prepare(
         if source_words is None
         else WordCounts.of_sentences([source_words[index] for index in used], kind),
     )
+
+
+def _with_codes(pairs: SentencePairs, config: DataConfig, codes: Sequence[str]) -> SentencePairs:
+    """The pairs with the code of the target language before each source, for a model that has `codes`."""
+    code = config.target_code
+    if code is not None:
+        if code not in codes:
+            has = f"It has {listed_codes(codes)}" if codes else "It has none"
+            raise ConfigError(f"data: target_code is {code}, which is no target language of the model. {has}.")
+        return replace(pairs, source=tuple(with_code(text, code) for text in pairs.source))
+    unclear = next((index for index, text in enumerate(pairs.source) if code_of(text, codes) is None), None)
+    if codes and unclear is not None:
+        which = f"line {pairs.lines[unclear]:,}" if pairs.lines else f"pair {unclear + 1:,}"
+        raise CorpusError(
+            f"The model translates into several languages, and {which} of the data does not say into which. Add --into "
+            f"CODE (in Python data.target_code), or begin each line with a code such as {codes[0]}. The codes are "
+            f"{listed_codes(codes)}."
+        )
+    return pairs
 
 
 def prepare_copy_task(config: DataConfig, seed: int) -> PreparedCorpus:

@@ -1,7 +1,7 @@
 """Names and codes of languages."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 UNDETERMINED = "und"
 """The ISO 639 code of an undetermined language."""
@@ -72,6 +72,7 @@ def language_in_words(code: str) -> str:
 
 
 _OPEN, _CLOSE = ">>", "<<"
+_MOST_LISTED = 12
 _FIRST_CODE = re.compile(r"\A\s*(>>[^\s<>]+<<\s*)?")
 
 
@@ -101,6 +102,11 @@ def codes_for(language: str, codes: Iterable[str]) -> list[str]:
     same = [code for code in codes if inner_code(code).casefold() == typed.casefold()]
     known = two_letter_code(language_code(typed) or typed)
     return same or [code for code in codes if two_letter_code(inner_code(code)) == known]
+
+
+def listed_codes(codes: Sequence[str]) -> str:
+    """The letters of codes `>>xx<<` for a message: “deu, fra, nld”; of many, the first."""
+    return ", ".join(map(inner_code, codes[:_MOST_LISTED])) + (" …" if len(codes) > _MOST_LISTED else "")
 
 
 def with_code(text: str, code: str) -> str:

@@ -624,7 +624,7 @@ def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> 
     if "symbols" not in (data.tokenization, of_model.tokenization):
         free.add("copy_symbols")
     if data.is_imported:  # its tokenizer does not depend on them
-        free |= {"source_language", "target_language"}
+        free |= {"source_language", "target_language", "target_code"}
     if different := _differences(of_model, data, free):
         raise CheckpointError(
             f"{model} reads text with other settings: {different}. Its vocabulary only fits its own settings: leave "

@@ -13,6 +13,7 @@ from augenmerk.core.evaluation import (
     in_words_of_bleu,
     reference_words,
 )
+from augenmerk.core.text.languages import code_of, with_code
 from augenmerk.core.text.tokenizers import has_rules, rules_for
 from augenmerk.core.training.device_choices import max_tokens_at_once
 from augenmerk.core.training.events import DivergedError, SampleTranslated, TranslatedExample
@@ -60,6 +61,9 @@ class Validator:
         self.device = device
         self.run = session.run
         corpus = session.corpus
+        code, codes = self.run.data.target_code, corpus.codecs.source.target_codes
+        if probe is not None and code is not None and code_of(probe, codes) is None:
+            probe = with_code(probe, code)
         notes = () if probe is None else encode_source(probe, corpus.codecs.source, self.run).notes
         self.probe_notes = texts_of(notes)
         languages = self.run.data.source_language, self.run.data.target_language

@@ -10,6 +10,7 @@ from safetensors.torch import save_file
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config.run_config import RATE_OF_FURTHER_TRAINING
+from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.interop.model import ImportOptions
 from augenmerk.core.training.film import read_film
@@ -197,3 +198,89 @@ def test_a_small_corpus_gets_batches_that_fit_unless_a_size_is_chosen(
     assert main(["train", "--resume", "--out", str(tmp_path / "run"), "--max-steps", "2", "--device", "cpu"]) == 0
     assert main([str(word) for word in (*words, tmp_path / "other", "--batch-size", 9000)]) == 2
     assert "--set training.batch_size=" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def multilingual(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of several target languages: deu, fra and nld."""
+    folder = tmp_path_factory.mktemp("multilingual")
+    import_model(marian_models.make_folder(folder / "theirs", codes=True)).save(folder / "imported.safetensors")
+    return folder / "imported.safetensors"
+
+
+@pytest.fixture
+def french(data: Path, tmp_path: Path) -> Path:
+    """The data with train.fr and val.fr as the targets."""
+    folder = tmp_path / "french"
+    folder.mkdir()
+    for split in ("train", "val"):
+        for language, name in (("de", "de"), ("en", "fr")):
+            (folder / f"{split}.{name}").write_bytes((data / f"{split}.{language}").read_bytes())
+    return folder
+
+
+@pytest.mark.parametrize(("into", "more"), [("fra", []), ("French", []), ("fr", ["--target-language", "fr"])])
+def test_into_chooses_the_target_language_of_the_data(
+    multilingual: Path, french: Path, tmp_path: Path, into: str, more: list[str]
+) -> None:
+    begun = ["--initial-model", multilingual, "--data", french, "--into", into, "--source-language", "de", *more]
+    assert train(tmp_path / "run", *begun) == 0
+    last = load_checkpoint(tmp_path / "run" / LAST)
+    assert last.run.data.target_code == ">>fra<<"
+    frames = read_film(tmp_path / "run")
+    assert frames[-1].translation.source_tokens[0] == ">>fra<<"
+    corpus = load_corpus(french, last.run, codecs=last.codecs)
+    code = last.codecs.source.vocabulary.ids[">>fra<<"]
+    assert {ids[0] for ids in (*corpus.train.source, *corpus.validation.source)} == {code}
+    assert main(["train", "--resume", "--out", str(tmp_path / "run"), "--max-steps", "3", "--device", "cpu"]) == 0
+    assert main(["translate", GERMAN[0], "--into", "fra", "--checkpoint", str(tmp_path / "run" / LAST)]) == 0
+
+
+def test_a_sentence_of_the_film_gets_the_code_too(multilingual: Path, french: Path, tmp_path: Path) -> None:
+    begun = ["--initial-model", multilingual, "--data", french, "--into", "fr", "--source-language", "de"]
+    assert train(tmp_path / "run", *begun, "--probe", "Ein Hund.") == 0
+    assert read_film(tmp_path / "run")[-1].translation.source_text == ">>fra<< Ein Hund."
+
+
+def test_data_without_a_target_language_or_with_an_unknown_one_are_refused_with_the_codes(
+    multilingual: Path, imported: Path, data: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = ["--initial-model", multilingual, "--data", french, "--source-language", "de", "--target-language", "fr"]
+    for more, said in (
+        ([], "line 1 of the data does not say into which. Add --into CODE"),
+        (["--into", "ita"], "--into 'ita' is no target language of this model. Choose one of deu, fra, nld"),
+        (["--set", "data.target_code=>>ita<<"], "which is no target language of the model. It has deu, fra, nld"),
+        (["--set", "data.target_code=ita"], "Enter a code such as >>fra<<"),
+    ):
+        assert train(tmp_path / "run", *begun, *more) == 2
+        told = capsys.readouterr().err
+        assert said in told, told
+    lines = (french / "train.de").read_text(encoding="utf-8").splitlines()
+    (french / "train.de").write_text("".join(f">>ita<< {line}\n" for line in lines), encoding="utf-8")
+    assert train(tmp_path / "run", *begun) == 2
+    assert "The codes are deu, fra, nld." in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    for model in (["--initial-model", imported], ["--preset", "notebook"]):
+        assert train(tmp_path / "run", *model, "--data", data, "--into", "fr") == 2
+        assert "--into 'fr' has no effect" in capsys.readouterr().err
+
+
+def test_lines_that_begin_with_codes_need_no_option(multilingual: Path, french: Path, tmp_path: Path) -> None:
+    for split in ("train", "val"):
+        lines = (french / f"{split}.de").read_text(encoding="utf-8").splitlines()
+        coded = (f">>{('fra', 'nld')[number % 2]}<< {line}\n" for number, line in enumerate(lines))
+        (french / f"{split}.de").write_text("".join(coded), encoding="utf-8")
+    begun = ["--initial-model", multilingual, "--data", french, "--source-language", "de", "--target-language", "fr"]
+    assert train(tmp_path / "run", *begun) == 0
+    assert load_checkpoint(tmp_path / "run" / LAST).run.data.target_code is None
+
+
+def test_another_target_language_contradicts_a_resumed_run(
+    multilingual: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = ["--initial-model", multilingual, "--data", french, "--source-language", "de"]
+    assert train(tmp_path / "run", *begun, "--into", "fra") == 0
+    resumed = ["train", "--resume", "--out", str(tmp_path / "run"), "--max-steps", "3", "--device", "cpu", "--into"]
+    assert main([*resumed, "nld"]) == 2
+    assert "--into nld contradicts the run" in capsys.readouterr().err
+    assert main([*resumed, "French"]) == 0
