@@ -40,7 +40,7 @@ def numbered_pairs(path: Path, lines: Sequence[str], languages: tuple[str, str])
     if not is_of_pairs(lines):
         raise CorpusError(
             f"{path} has no tab in its first line: it is CSV, or text in one language. Save the pairs as {FORMS}; or "
-            "choose two files, one per language."
+            f"write each language to its own file, such as train.{languages[0]} and train.{languages[1]} in a folder."
         )
     split = _split_json if _first(lines).startswith("{") else _split_columns
     return list(split(path, lines, languages))

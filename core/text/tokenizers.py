@@ -365,8 +365,8 @@ def make_tokenizer(config: DataConfig, language: str) -> Tokenizer:
     if config.is_imported:
         raise ConfigError(
             f"The data settings are those of an imported model (tokenization = {config.tokenization}), whose "
-            "vocabularies come with it: none can be learned from a corpus. Train that model further (--initial-model "
-            "FILE), or choose tokenization = spacy."
+            "vocabularies come with it: none can be learned from a corpus. Train that model further (augenmerk train "
+            "--initial-model FILE), or choose tokenization = spacy."
         )
     if config.tokenization == "symbols":
         return SymbolTokenizer()

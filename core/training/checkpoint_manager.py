@@ -342,4 +342,8 @@ def load_resumable(folder: Path, *, with_state: bool = True) -> tuple[Checkpoint
             checkpoint = load_checkpoint(kept.path, with_state=with_state)
             note = f"{refusal} Training resumes from {kept.path.name} instead, at step {kept.step}."
             return checkpoint, kept.path, [note]
+    if not os.path.exists(newest):  # noqa: PTH110 — `Path.exists` raises where reading is not permitted
+        raise CheckpointError(
+            f"There is nothing to resume from: {newest} is missing. Put it back, or start a new run in another folder."
+        ) from refusal
     raise refusal

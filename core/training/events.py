@@ -78,6 +78,11 @@ class Noted(TrainingEvent):
     text: str
 
 
+def pairs_note(left_out: str) -> str:
+    """The note about pairs that are not used, see `PreparedCorpus.left_out_note`."""
+    return f"Training uses {left_out}."
+
+
 @dataclass(frozen=True)
 class TrainingStarted(TrainingEvent):
     """The first step is about to run.

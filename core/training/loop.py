@@ -390,7 +390,7 @@ class EpochLoop:
             )
         )
         if corpus.left_out_note:
-            self.on_event(events.Noted(f"Training uses {corpus.left_out_note}."))
+            self.on_event(events.Noted(events.pairs_note(corpus.left_out_note)))
         note = describe_schedule(training, self.progress.steps_per_epoch)
         if note is not None and not self.run.is_copy_task:  # which was published that short
             self.on_event(events.Noted(note))

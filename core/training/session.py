@@ -466,7 +466,7 @@ class TrainingSession:
         if has_changed_data and not allow_changed_data:
             raise ChangedDataError(
                 f"{problem}: its sentences differ. Resume with the original data, start a new run in another folder, "
-                "or accept the new data with --resume --allow-changed-data",
+                "or accept the new data: --resume --allow-changed-data",
                 Proposal("the current training data", allows_changed_data=True),
             )
         self.inputs = RunInputs(
@@ -605,8 +605,8 @@ def require_initial_model(training: TrainingConfig, is_given: bool) -> None:
     """Raises `ConfigError` if the settings name a model to begin with, and none is given."""
     if training.initial_model is not None and not is_given:
         raise ConfigError(
-            f"training: initial_model is {training.initial_model}, but no model was given. Give its file, "
-            "--initial-model FILE, or leave the setting out to begin with random weights."
+            f"training: initial_model is {training.initial_model}, but no model was given. Give its file "
+            "(augenmerk train --initial-model FILE), or leave the setting out to begin with random weights."
         )
 
 

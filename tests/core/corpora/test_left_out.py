@@ -1,5 +1,7 @@
 """Pairs that are not used are counted, with the reason, wherever a corpus is read."""
 
+import gzip
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,6 +72,41 @@ def test_prepared_data_know_it_too(folder: Path, tmp_path: Path) -> None:
     save_prepared(corpus, tmp_path / "data.safetensors")
     again = load_corpus(tmp_path / "data.safetensors", run_of(20))
     assert (again.left_out_note, again.digest) == (corpus.left_out_note, corpus.digest)
+
+
+@pytest.mark.parametrize("form", ["files", "gzip", "tsv", "jsonl", "nested", "prepared"])
+@pytest.mark.parametrize("is_held_out", [True, False])
+def test_all_forms_of_a_corpus_say_the_same(folder: Path, tmp_path: Path, form: str, is_held_out: bool) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for split in ("train", "val"):
+        sides = [(folder / f"{split}.{language}").read_text(encoding="utf-8").splitlines() for language in ("de", "en")]
+        for language, lines in zip(("de", "en"), sides, strict=True):
+            if form == "gzip":
+                (other / f"{split}.{language}.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+            elif form in ("files", "prepared"):
+                (other / f"{split}.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        objects = [dict(zip(("de", "en"), pair, strict=True)) for pair in zip(*sides, strict=True)]
+        if form == "tsv":
+            (other / f"{split}.tsv").write_text(
+                "".join("\t".join(map(str.strip, pair.values())) + "\n" for pair in objects)
+            )
+        if form in ("jsonl", "nested"):
+            lines = [json.dumps(pair if form == "jsonl" else {"translation": pair}) for pair in objects]
+            (other / f"{split}.jsonl").write_text("\n".join(lines) + "\n")
+    if is_held_out:
+        for path in other.glob("val.*"):
+            path.unlink()
+    source: Path = other
+    if form == "prepared":
+        save_prepared(load_corpus(other, run_of(None)), tmp_path / "data.safetensors")
+        source = tmp_path / "data.safetensors"
+    note = load_corpus(source, run_of(20)).left_out_note
+    assert note == (
+        "119 of 128 pairs: 2 empty, 1 too long, 6 held out for validation"
+        if is_held_out
+        else "125 of 128 pairs: 2 empty, 1 too long; validation: 9 of 10 pairs: 1 too long"
+    )
 
 
 def test_no_pair_left_for_validation_is_refused(folder: Path) -> None:

@@ -92,8 +92,11 @@ def test_a_sentence_in_json_is_one_line(file: Path) -> None:
 
 
 WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
-    "CSV": ("Ein Mann,A man\n", ("no tab in its first line", "CSV", "TSV", "JSON lines", "two files")),
-    "one language": ("Ein Mann, der läuft.\n", ("text in one language", "two files, one per language")),
+    "CSV": ("Ein Mann,A man\n", ("no tab in its first line", "CSV", "TSV", "JSON lines", "its own file")),
+    "one language": (
+        "Ein Mann, der läuft.\n",
+        ("text in one language", "each language to its own file, such as train.de and train.en in a folder"),
+    ),
     "three columns": (columns(*BOTH, ("a", "b", "c")), ("line 4 has 3 columns instead of 2", "de and en")),
     "one column": (columns(*BOTH, ("a",)), ("line 4 has 1 columns instead of 2",)),
     "other columns": (columns(("fr", "en"), *BOTH), ("columns of", "fr, en, not de and en")),

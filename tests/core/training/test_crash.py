@@ -181,6 +181,6 @@ class TestBeforeTheFirstCheckpoint:
         record(copy_run(num_epochs=2, sample_size=0, max_steps=max_steps), tmp_path / "run")
         (tmp_path / "run" / LAST).unlink()
         best = (tmp_path / "run" / BEST).read_bytes()
-        with pytest.raises(CheckpointError, match=r"There is no file .*last\.safetensors"):
+        with pytest.raises(CheckpointError, match=r"There is nothing to resume from: .*last\.safetensors"):
             record(self.RUN, tmp_path / "run", resume=True)
         assert (tmp_path / "run" / BEST).read_bytes() == best

@@ -162,7 +162,7 @@ def test_settings_that_contradict_it_are_refused_by_name(
     assert train(tmp_path / "run", "--initial-model", imported, "--data", prepared) == 2
     assert "Use text (a folder, or two files), which is read with the model's vocabulary" in capsys.readouterr().err
     assert train(tmp_path / "run", "--data", data, "--set", "data.tokenization=joeynmt") == 2
-    assert "Train that model further (--initial-model FILE), or choose" in capsys.readouterr().err
+    assert "Train that model further (augenmerk train --initial-model FILE), or choose" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

@@ -726,7 +726,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
         changed = with_fewer_pairs(corpus, 100)  # 7 steps an epoch
         with pytest.raises(
-            ChangedDataError, match=r"made up\) has changed .* with --resume --allow-changed-data"
+            ChangedDataError, match=r"made up\) has changed .* or accept the new data: --resume --allow-changed-data"
         ) as caught:
             record(run, tmp_path / "run", corpus=changed, resume=True)
         assert {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before

@@ -96,7 +96,7 @@ def test_every_run_that_is_resumed_keeps_its_vocabulary_and_notices_other_data(
     wider = dataclasses.replace(RUN, model=RUN.model.replace(width=64))
     with pytest.raises(CheckpointError, match=r"model\.width was 32 and is now 64"):
         codecs_to_keep(wider, tmp_path, resume=True)
-    with pytest.raises(CheckpointError, match=r"There is no file .*last\.safetensors"):
+    with pytest.raises(CheckpointError, match=r"There is nothing to resume from: .*last\.safetensors"):
         codecs_to_keep(RUN, tmp_path / "none", resume=True)
 
 

@@ -123,6 +123,77 @@ def test_settings_that_do_not_fit_a_small_corpus_are_corrected_by_one_click(
     assert int(settings["training.batch_size"]) < 9000
 
 
+def written(folder: Path, number: int = 40) -> Path:
+    pairs = sentences(number)
+    folder.mkdir()
+    for language, lines in (("de", pairs.source), ("en", pairs.target)):
+        (folder / f"train.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_pairs_too_long_for_every_limit_are_corrected_by_one_click(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    typed = {"model.width": "16", "model.num_heads": "2", "model.max_positions": "4", "training.max_steps": "1"}
+    choices = replace(
+        page.form.choices(), preset="multi30k", data_kind="folder", data_path=str(written(tmp_path / "d"))
+    )
+    page.form.set_choices(replace(choices, settings=typed | {"data.max_length": "1"}))
+    qtbot.mouseClick(page.panel.start_button, Qt.MouseButton.LeftButton)
+    wait_for_end(page, qtbot)
+    assert page.notice_bar.text().startswith("The data do not fit the settings\n8,000 subwords cannot be learned")
+    assert "No training pair of d is left: all 38 are longer than 1 tokens." in page.notice_bar.text()
+    click_proposal(page, qtbot)
+    wait_for_end(page, qtbot)
+    assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
+    page.run_actions.open_run(page.state.run.folder or tmp_path)
+    assert "2 held out for validation." in page.notice_bar.text(), "a run from the disk says it, too"
+
+
+def test_a_run_whose_files_are_gone_says_what_to_do(page: TrainPage, qtbot: QtBot, tmp_path: Path) -> None:
+    train(page, qtbot, replace(RUN, training=RUN.training.replace(max_steps=2)), tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "elsewhere")
+    qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
+    wait_for_end(page, qtbot)
+    said = page.notice_bar.text()
+    assert f"There is nothing to resume from: {tmp_path / 'run' / LAST} is missing. Put it back" in said
+    (tmp_path / "elsewhere").rename(tmp_path / "run")
+    qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
+    wait_for_end(page, qtbot)
+    assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
+
+
+def test_changed_data_are_accepted_by_one_click_without_options_of_the_terminal(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    run, data = text_run(num_epochs=1, max_steps=2, sample_size=0, batch_size=8), written(tmp_path / "d")
+    train(page, qtbot, run, tmp_path / "run", source=data)
+    lines = (data / "train.de").read_text(encoding="utf-8").splitlines()
+    (data / "train.de").write_text("\n".join(reversed(lines)) + "\n", encoding="utf-8")
+    qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
+    wait_for_end(page, qtbot)
+    assert page.notice_bar.text().endswith("or accept the new data.")
+    click_proposal(page, qtbot)
+    wait_for_end(page, qtbot)
+    assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
+
+
+def test_a_run_whose_two_files_moved_is_resumed_with_the_data_of_the_form(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    run, data = text_run(num_epochs=1, max_steps=2, sample_size=0, batch_size=8), written(tmp_path / "d")
+    train(page, qtbot, run, tmp_path / "run", source=(data / "train.de", data / "train.en"))
+    data.rename(tmp_path / "moved")
+    qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
+    wait_for_end(page, qtbot)
+    assert "in the window under “data” in the form of a new run" in page.notice_bar.text()
+    moved = replace(page.form.choices(), preset="notebook", data_kind="folder", data_path=str(tmp_path / "moved"))
+    page.form.set_choices(moved)
+    qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
+    wait_for_end(page, qtbot)
+    assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
+
+
 @pytest.mark.slow
 def test_a_folder_in_which_another_training_is_at_work_is_left_alone(
     page: TrainPage, qtbot: QtBot, tmp_path: Path

@@ -108,7 +108,7 @@ def test_a_file_in_another_form_is_refused_with_those_that_are_read(
     click(qtbot, page.panel.start_button)
     wait_for_end(qtbot, page)
     assert page.state.run.status is Status.FAILED
-    for words in (str(table), "CSV", "TSV", "JSON lines", "two files"):
+    for words in (str(table), "CSV", "TSV", "JSON lines", "its own file"):
         assert words in page.notice_bar.text()
     table.write_text("Ein Mann.\tA man.\n", encoding="utf-8")
     click(qtbot, page.panel.start_button)

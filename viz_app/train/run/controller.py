@@ -19,9 +19,18 @@ from augenmerk.core.training.events import (
     TrainingEvent,
     TrainingFinished,
     TrainingRequest,
+    pairs_note,
 )
 from augenmerk.core.training.film import read_film
-from augenmerk.core.training.folder import BEST, LAST, discard_run, remember_run_folder, summarize, with_best
+from augenmerk.core.training.folder import (
+    BEST,
+    LAST,
+    discard_run,
+    read_starts,
+    remember_run_folder,
+    summarize,
+    with_best,
+)
 from augenmerk.core.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.viz_app.train.curves import RunCurves
 from augenmerk.viz_app.train.run import settings as run_settings
@@ -162,7 +171,7 @@ class RunController(QObject):
             best_checkpoint=best if best.is_file() else None,
             last_checkpoint=folder / LAST if can_continue else None,
             is_complete=files.state == "finished",
-            note=_RUNNING_ELSEWHERE if files.state == "running" else "",
+            note=_RUNNING_ELSEWHERE if files.state == "running" else _note_on_pairs(folder),
         )
         self._state.show_run(run, read_film(folder))
 
@@ -273,10 +282,17 @@ class RunController(QObject):
 
 
 def with_readable_source(request: TrainingRequest, source: str | Path) -> TrainingRequest:
-    """The request with the folder or file `source` if its own does not exist."""
+    """The request with the folder or file `source` if its own, or one of its own two files, does not exist."""
     own = request.source
-    has_moved = isinstance(own, Path) and not os.path.exists(own)  # noqa: PTH110 — `Path.exists` may raise
+    paths = own if isinstance(own, tuple) else (own,)
+    has_moved = any(isinstance(path, Path) and not os.path.exists(path) for path in paths)  # noqa: PTH110 — no error
     return replace(request, source=source) if has_moved and isinstance(source, Path) else request
+
+
+def _note_on_pairs(folder: Path) -> str:
+    """The pairs that the run did not use, when it was last started; empty if it used all."""
+    pairs = next((start.get("pairs") for start in reversed(read_starts(folder))), None)
+    return pairs_note(pairs) if isinstance(pairs, str) else ""
 
 
 def _last_step(metrics: StepMetrics | None) -> StepDone | None:
