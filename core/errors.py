@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 from augenmerk.core.counting import Counted, filled
 
+MAX_MESSAGE_CHARACTERS = 4_000
+
 
 class AugenmerkError(Counted, Exception):
     """An input or request cannot be used. The message is written for the user.
+
+    It may quote input of any length: the middle of a very long message is left out.
 
     Args:
         message: the message, or with values a template that names them in braces.
@@ -18,12 +22,13 @@ class AugenmerkError(Counted, Exception):
     """
 
     def __init__(self, message: str, /, **values: object) -> None:
-        super().__init__(filled(message, values, 0))
         self.template, self.values = message, values
+        super().__init__(self.text_from(0))
 
     def text_from(self, first: int) -> str:
         """The message, with numbers that begin with `first`."""
-        return filled(self.template, self.values, first)
+        text, half = filled(self.template, self.values, first), MAX_MESSAGE_CHARACTERS // 2
+        return text if len(text) <= MAX_MESSAGE_CHARACTERS else f"{text[:half]} … {text[-half:]}"
 
 
 class ArgumentError(AugenmerkError):

@@ -18,6 +18,7 @@ from augenmerk.core.errors import AnalysisError
 from augenmerk.core.plain_text import EncodingError
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import read_text, reason_of
+from augenmerk.core.strict_json import MAX_DIGITS
 
 Link = tuple[int, int]
 Links = frozenset[Link]
@@ -27,6 +28,8 @@ IBM_1_NAME = "IBM model 1"
 IBM_1_FILE = "alignments/val.ibm1.tsv"
 """Name of an IBM model 1 trained on the training split."""
 GOLD_COLUMNS = ("line", "german", "english", "links")
+_MAX_BYTES = 5_000_000
+"""25,000 pairs with links."""
 _LINK = re.compile(r"([1-9][0-9]{0,3})([-?])([1-9][0-9]{0,3})")
 
 
@@ -193,7 +196,7 @@ def _gold_pair(path: Path, row: int, columns: tuple[str, ...]) -> GoldPair:
 
 
 def _line_number(path: Path, row: int, text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text)):
+    if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS and int(text)):
         raise AnalysisError(f"{path}, line {row}: {text!r} is not a line number. Write a number from 1.")
     return int(text)
 
@@ -201,7 +204,7 @@ def _line_number(path: Path, row: int, text: str) -> int:
 def _rows(path: Path, heading: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The rows below the heading with their line numbers in the file."""
     try:
-        lines = read_text(path).splitlines()
+        lines = read_text(path, _MAX_BYTES).splitlines()
     except (OSError, EncodingError) as error:
         raise AnalysisError(
             f"Cannot read the alignments in {path}: {reason_of(error)}. Use a text file with the columns "

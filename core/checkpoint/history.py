@@ -12,7 +12,7 @@ from augenmerk.core.errors import CheckpointError
 from augenmerk.core.storage import read_text, reason_of, write_text
 from augenmerk.core.strict_json import shown
 
-MAX_HISTORY_BYTES = 50_000_000
+MAX_HISTORY_BYTES = 10_000_000
 _MAX_COUNT = 2**53
 
 

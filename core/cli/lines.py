@@ -4,6 +4,7 @@ import argparse
 import codecs
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from augenmerk.core.analysis.occlusion import left_out_note
 from augenmerk.core.cli.command import refuse
+from augenmerk.core.corpora.parallel import MAX_LINE_BYTES
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
 from augenmerk.core.plain_text import EncodingError, decode_text
@@ -27,6 +29,8 @@ NUM_TOGETHER = 64
 """Number of lines prepared before the first of them is translated."""
 _CHUNK_BYTES = 65_536
 _MAX_LISTED = 20
+_CUT_CHARACTER = re.compile("[\xc0-\xff][\x80-\xbf]{0,3}$")
+"""The last letter of a text whose bytes are characters of Latin-1, if it has several bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,18 +103,19 @@ def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
     Raises:
         CorpusError: a line is not UTF-8. The lines before it have been given.
     """
-    rest: list[str] = []
-    number = 1
+    rest, number = "", 1
     for text in _arriving_bytes(stream):
         first, *others = text.split("\n")
-        rest.append(first)
+        rest += first
+        if len(rest) > MAX_LINE_BYTES:  # such a line is refused, so the rest of it is not kept
+            rest = _CUT_CHARACTER.sub("", rest[:MAX_LINE_BYTES])
         if others:
-            lines = ["".join(rest), *others[:-1]]
+            lines = [rest, *others[:-1]]
             yield from _decoded(lines, number)
             number += len(lines)
-            rest = [others[-1]]
-    if last := "".join(rest):
-        yield from _decoded([last], number)
+            rest = others[-1]
+    if rest:
+        yield from _decoded([rest], number)
 
 
 def _arriving_bytes(stream: TextIO) -> Iterator[str]:

@@ -107,6 +107,6 @@ def download(
 
 def _is_whole(path: Path, file: RemoteFile) -> bool:
     try:
-        return hashlib.sha256(read_bytes(path)).hexdigest() == file.sha256
+        return hashlib.sha256(read_bytes(path, file.num_bytes)).hexdigest() == file.sha256
     except OSError:
         return False

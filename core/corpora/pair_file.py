@@ -9,7 +9,7 @@ from augenmerk.core.strict_json import Field, JsonError, parse
 from augenmerk.core.text.languages import language_code, language_name, two_letter_code
 
 SUFFIXES = (".tsv", ".jsonl", ".json")
-FORMS = "two columns separated by a tab (TSV), or as JSON lines such as {“de”: …, “en”: …}, in UTF-8"
+FORMS = 'two columns separated by a tab (TSV), or as JSON lines such as {"de": "…", "en": "…"}, in UTF-8'
 _NESTED = "translation"
 """The field that holds both sentences in data sets of Hugging Face."""
 _MAX_DEPTH = 16

@@ -25,7 +25,7 @@ DataSource = str | Path | tuple[Path, Path]
 """Names a corpus: a folder, a file of prepared data, “multi30k” or “copy”, or the two files of a pair."""
 MAX_LINE_CHARACTERS = 100_000
 """Longer lines are not sentences, and a megabyte takes seconds to tokenize."""
-_MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
+MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
 _GZIP_MAGIC = b"\x1f\x8b"
 _PIECE_BYTES = 1 << 20
 _BYTES_OF_A_LINE = 64
@@ -289,7 +289,7 @@ def _read(path: Path) -> bytearray:
         _check_memory(path, len(data), num_lines)
         if (position := data.find(b"\0", len(data) - len(piece))) >= 0:
             _decode(path, data[: position + 1])
-        if len(data) > _MAX_LINE_BYTES and not any(end in data[-_MAX_LINE_BYTES - 1 :] for end in (b"\n", b"\r")):
+        if len(data) > MAX_LINE_BYTES and not any(end in data[-MAX_LINE_BYTES - 1 :] for end in (b"\n", b"\r")):
             raise _long_line(path, num_lines + 1)
     return data
 

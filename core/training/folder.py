@@ -155,7 +155,7 @@ def discard_run(folder: Path) -> None:
     except OSError as error:
         advice = remedy(error) or "close programs that use them"
         raise StorageError(
-            f"Cannot delete all files of the run in {folder}: {reason_of(error)}. Then {advice}, and try again."
+            f"Cannot delete all files of the run in {folder}: {reason_of(error)}. To try again, {advice}."
         ) from error
 
 
@@ -402,7 +402,7 @@ def list_runs(folder: Path) -> list[RunSummary]:
 def each_once(folders: Iterable[Path]) -> list[Path]:
     """The folders in their order, without other names of the same ones: first of all, symbolic links are left out."""
     names: dict[str, Path] = {}
-    for folder in sorted(folders := list(folders), key=Path.is_symlink):
+    for folder in sorted(folders := list(folders), key=os.path.islink):
         names.setdefault(os.path.realpath(folder), folder)
     return [folder for folder in folders if names[os.path.realpath(folder)] is folder]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from textwrap import shorten
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.translation.experiment_file import MAX_TITLE_CHARACTERS, Scene
+from augenmerk.core.translation.experiment_file import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Scene
 from augenmerk.viz_app.documents.lesson import OpenLesson, SceneAnswer, as_line, as_title
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.views.commands import SCENE_COMMANDS
@@ -275,7 +275,7 @@ class LessonTextDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(heading)
         texts = () if scene is None else (scene.text, scene.question, scene.answer)
-        self.title, self.texts = QLineEdit(title), [QPlainTextEdit(text) for text in texts]
+        self.title, self.texts = QLineEdit(title), [_ShortText(text) for text in texts]
         self._asked = questions or {}
         self._questions = {name: question for name, (_, question) in self._asked.items()}
         self.computed, self.view = QComboBox(), QComboBox()
@@ -354,6 +354,14 @@ class LessonTextDialog(QDialog):
         question.button(buttons.Discard).clicked.connect(lambda: self.done(QDialog.DialogCode.Rejected))
         question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         question.open()
+
+
+class _ShortText(QPlainTextEdit):
+    """A field for a text of a scene."""
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Pastes text only, and no more than a scene can have: laying out megabytes takes seconds."""
+        self.insertPlainText(source.text()[:MAX_TEXT_CHARACTERS])
 
 
 def _choice(chosen: str, entries: Mapping[str, str]) -> QComboBox:

@@ -137,6 +137,8 @@ HEADING = "line\tgerman\tenglish\tlinks\n"
         (HEADING + "3\tEin Hund\tA dog\t1-1 2-3\n", "line 2: the link 2-3 leads out"),
         (HEADING + "3\tEin Hund\t\t\n", "a sentence is empty"),
         (HEADING + "3\tEin Hund\tA dog\tone\n", "line 2: 'one' is not a link"),
+        (HEADING + "9" * 5_000 + "\tEin Hund\tA dog\t1-1\n", "line 2: .* is not a line number"),
+        (HEADING + "3\tEin Hund\tA dog\t1-1\n" * 300_000, "it has more than 5,000,000 bytes"),
     ],
 )
 def test_damaged_gold_files_are_told(tmp_path: Path, text: str, message: str) -> None:

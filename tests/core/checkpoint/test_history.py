@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import math
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,16 @@ def test_a_damaged_table_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "history.csv").write_text(text)
     with pytest.raises(CheckpointError, match="cannot be read as the history of a run"):
         read_history(tmp_path / "history.csv")
+
+
+def test_a_huge_table_is_refused_at_once(tmp_path: Path) -> None:
+    with (tmp_path / "history.csv").open("wb") as file:
+        file.truncate(3 * 10**9)
+    tracemalloc.start()
+    with pytest.raises(CheckpointError, match=r"it has more than 10,000,000 bytes"):
+        read_history(tmp_path / "history.csv")
+    assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    tracemalloc.stop()
 
 
 def test_a_missing_table_is_refused(tmp_path: Path) -> None:

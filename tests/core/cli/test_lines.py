@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from augenmerk.core.cli.lines import arriving_lines
 from augenmerk.core.cli.main import main
-from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.corpora.parallel import MAX_LINE_CHARACTERS, read_lines
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
@@ -114,6 +115,53 @@ def test_lines_before_one_in_another_encoding_are_answered(
     (line,) = output.out.splitlines()
     assert json.loads(line)["source"] == "Ein Mann."
     assert "byte 2 of line 2 is 0xe4" in output.err
+
+
+@pytest.mark.heavy
+def test_a_line_without_an_end_takes_no_memory_and_the_next_ones_are_read() -> None:
+    class Endless(io.RawIOBase):
+        num_bytes = 5_000_000
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: bytearray) -> int:
+            num_bytes = min(len(buffer), self.num_bytes)
+            self.num_bytes -= num_bytes
+            buffer[:num_bytes] = ("ä" * num_bytes).encode()[:num_bytes]
+            return num_bytes or os.readv(reading, [buffer])
+
+    reading, writing = os.pipe()
+    os.write(writing, b"\nzwei\ndrei")
+    os.close(writing)
+    tracemalloc.start()
+    first, second, third = (
+        line
+        for lines in arriving_lines(io.TextIOWrapper(io.BufferedReader(Endless()), encoding="utf-8"))
+        for line in lines
+    )
+    assert tracemalloc.get_traced_memory()[1] < 2_500_000
+    tracemalloc.stop()
+    os.close(reading)
+    assert MAX_LINE_CHARACTERS < len(first) <= 2 * MAX_LINE_CHARACTERS
+    assert set(first) == {"ä"}, "no letter is cut in two"
+    assert (second, third) == ("zwei", "drei")
+
+
+@pytest.mark.parametrize(
+    "command", [["analyze", "-", "--out", "maps.json"], ["align", "--head", "cross:1:1", "--text", "-"]]
+)
+def test_a_huge_sentence_is_refused(
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("a" * 300_000))
+    assert main([*command, "--checkpoint", str(untrained_checkpoint)]) == 2
+    assert "the limit is 20,000" in capsys.readouterr().err
 
 
 def test_lines_that_have_arrived_are_there_before_others_are_written() -> None:

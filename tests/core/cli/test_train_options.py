@@ -190,6 +190,8 @@ def test_a_run_with_several_names_is_listed_once(
     for folder, names in (("runs", ["mine", "other"]), ("runs/mine", ["mine"])):
         assert main(["runs", folder]) == 0
         assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["run", *names]
+    assert main(["runs", "x" * 300]) == 2, "a name that the system refuses"
+    capsys.readouterr()
     remember_run_folder(elsewhere)
     remember_run_folder(runs / "mine")
     assert main(["runs"]) == 0

@@ -14,6 +14,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import (
+    MAX_TEXT_CHARACTERS,
     Lesson,
     ModelReference,
     SavedExperiment,
@@ -242,6 +243,10 @@ def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, w
     question.setPlainText("How many?")
     assert ok.isEnabled()
     assert question.placeholderText() == usual
+    pasted = QMimeData()
+    pasted.setText("a" * 3_000_000)
+    dialog.texts[0].insertFromMimeData(pasted)
+    assert dialog.texts[0].toPlainText() == "a" * MAX_TEXT_CHARACTERS
     dialog.done(dialog.DialogCode.Rejected)
 
 
