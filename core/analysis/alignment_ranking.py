@@ -21,6 +21,7 @@ from augenmerk.core.counting import Counted, CountedText, Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.interventions import Interventions
 from augenmerk.core.model.sites import PairPass
+from augenmerk.core.text.languages import with_code
 from augenmerk.core.translation.compilation import CompiledExperiment, compile_general
 from augenmerk.core.translation.experiment import Experiment, General, GivenTarget
 from augenmerk.core.translation.notes import Note, summaries
@@ -215,7 +216,7 @@ def rank_aligners(
     for index, pair in enumerate(gold):
         if should_stop():
             break
-        source_text = f"{target_code} {pair.source_text}".lstrip()
+        source_text = with_code(pair.source_text, target_code) if target_code else pair.source_text
         compiled, notes_on_pair = translator.try_compile(Experiment(source_text, GivenTarget(pair.target_text)))
         notes.append(notes_on_pair)
         forced = _force(translator, pair, compiled, interventions, target_code)

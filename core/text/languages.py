@@ -109,9 +109,11 @@ def listed_codes(codes: Sequence[str]) -> str:
     return ", ".join(map(inner_code, codes[:_MOST_LISTED])) + (" …" if len(codes) > _MOST_LISTED else "")
 
 
-def with_code(text: str, code: str) -> str:
-    """The text with this code `>>xx<<` in place of the one that it begins with."""
-    return f"{code} {_FIRST_CODE.sub('', text, count=1)}"
+def with_code(text: str, code: str, *, keeps_own: bool = False) -> str:
+    """The text with this code `>>xx<<` in place of the one that it begins with, unless it keeps its own."""
+    own = _FIRST_CODE.match(text)
+    assert own is not None  # it also matches nothing
+    return text if keeps_own and own[1] else f"{code} {text[own.end() :]}"
 
 
 COMMON_WORDS = {

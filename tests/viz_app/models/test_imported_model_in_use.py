@@ -18,6 +18,7 @@ from augenmerk.core.resources import bundled_model_path, example_sentences
 from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
 from augenmerk.viz_app.analysis.compare.view import CompareTab
+from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
 from augenmerk.viz_app.analysis.source.view import SourceTab
 from augenmerk.viz_app.analysis.word.view import WordTab
@@ -149,6 +150,29 @@ def test_a_model_of_several_target_languages_translates_into_the_one_that_is_cho
         assert state.translation.source_tokens[0] == code
         assert state.languages == ("German", name)
         assert panel.rows._target_name.text() == name
+
+
+def test_sentences_of_a_file_are_measured_in_the_chosen_target_language_or_their_own(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    file = tmp_path / "opus-mt-de-mul.safetensors"
+    import_model(make_folder(tmp_path / "opus-mt-de-mul", codes=True, tokenizer={"target_lang": "mul"})).save(file)
+    window = make_window(file, sentence=">>fra<< Ein Mann sieht viele Kinder.", loader=None)
+    window.translate_page.toggle_analysis()
+    tab = next(tab for tab in window.analysis.tabs if isinstance(tab, HeadsTab))
+    text = tmp_path / "two.txt"
+    text.write_text("Ein Mann läuft.\tUn homme.\n>>nld<< Ein Hund steht.\tEen hond.\n", encoding="utf-8")
+    tab.use_file(text)
+    qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not tab.request.is_running, timeout=LIMIT_MS)
+    importance = tab.heads.importance
+    assert importance is not None
+    assert importance.num_sentences == 2
+    assert not any("without a target language" in note for note in importance.notes)
+    assert read_sample(SampleChoice("file", text), 2, ">>fra<<").sources == (
+        ">>fra<< Ein Mann läuft.",
+        ">>nld<< Ein Hund steht.",
+    )
 
 
 @pytest.fixture(scope="module")

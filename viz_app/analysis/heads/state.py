@@ -188,14 +188,14 @@ def read_sample(
     target_code: str | None = None,
     languages: tuple[str, str] = ("de", "en"),
 ) -> Sample:
-    """The first sentences of a sample, each with the target language if a code `>>xx<<` is given.
+    """The first sentences of a sample, each with the target language if a code `>>xx<<` is given, or with its own code.
 
     Raises as `_read`.
     """
     sample = _read(choice, num_sentences, languages)
     if target_code is None:
         return sample
-    return Sample(tuple(with_code(source, target_code) for source in sample.sources), sample.targets)
+    return Sample(tuple(with_code(source, target_code, keeps_own=True) for source in sample.sources), sample.targets)
 
 
 def _read(choice: SampleChoice, num_sentences: int, languages: tuple[str, str]) -> Sample:

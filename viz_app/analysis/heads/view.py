@@ -52,7 +52,8 @@ class SampleJob(Job):
     Attributes:
         choice, num_sentences: the sentences, and their greatest number.
         changes: heads and networks that are scaled or off throughout.
-        target_code: the token `>>xx<<` of the target language, for a model of several; None if the sentences have it.
+        target_code: the token `>>xx<<` of the target language, for a model of several; None if none is chosen. A
+            sentence may begin with another.
     """
 
     choice: SampleChoice
@@ -389,9 +390,7 @@ class HeadsTab(AnalysisTab):
         self._measured_sample, self._partial = sample, None
         if self.heads.question == "behaviour":
             self._is_kept = False
-        code = None  # lines of a file may begin with the code
-        if sample.kind != "file":
-            code = target_code(self.state.model, self.state.experiment.source_text)
+        code = target_code(self.state.model, self.state.experiment.source_text)
         if self.heads.question == "importance":
             job: SampleJob = ImportanceJob(sample, count, changes, code)
             self.ask(job, self._take_importance, on_partial=self._take_importance)
