@@ -44,6 +44,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import check_writable
+from augenmerk.core.training.folder import locked
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
 from augenmerk.core.translation.experiment_file import part_to_json
 from augenmerk.core.translation.result import MAP_KINDS
@@ -91,10 +92,17 @@ def run(options: argparse.Namespace) -> int:
     read_output(options)  # fails before the model is loaded
     if options.jsonl and options.target is not None:
         raise ConfigError("--target applies to one sentence, --jsonl to many. Use --json instead.")
-    if options.attention:
-        if options.jsonl:
-            _require_no_other_maps(options.attention)
-        check_writable(_file_of(options, 1))
+    if not options.attention:
+        return _translate(options)
+    check_writable(_file_of(options, 1))
+    if not options.jsonl:
+        return _translate(options)
+    with locked(options.attention, "translation"):
+        _require_no_other_maps(options.attention)
+        return _translate(options)
+
+
+def _translate(options: argparse.Namespace) -> int:
     about_one = options_in_use(options, "attention", "target")
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
     text = "" if is_stream else read_one_line(options.text, about_one)

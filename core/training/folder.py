@@ -179,14 +179,15 @@ class FolderLock:
 
     Args:
         folder: created if it is missing.
+        work: what is running while it is locked, for messages.
 
     Raises:
         TrainingError: another training is writing to it.
         StorageError: the folder cannot be written.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, work: str = "training") -> None:
+        self.folder, self._work = folder, work
         self._path = folder / LOCK
         self._is_new_folder = False
         self._descriptor = self._acquire()
@@ -224,8 +225,8 @@ class FolderLock:
             raise cannot_write(self._path, error) from error
         if descriptor is None:
             raise TrainingError(
-                f"Another training is running in {self.folder} ({_owner(self._path)}). Wait until it has ended, stop "
-                "it, or choose another folder."
+                f"Another {self._work} is running in {self.folder} ({_owner(self._path)}). Wait until it has ended, "
+                "stop it, or choose another folder."
             )
         try:
             os.ftruncate(descriptor, 0)
@@ -239,8 +240,8 @@ class FolderLock:
         return descriptor
 
 
-def locked(folder: Path) -> closing[FolderLock]:
-    """A context in which `folder`, created if it is missing, is locked against other trainings.
+def locked(folder: Path, work: str = "training") -> closing[FolderLock]:
+    """A context in which `folder`, created if it is missing, is locked against other trainings, or other such work.
 
     Partial files of a killed process are removed.
 
@@ -248,7 +249,7 @@ def locked(folder: Path) -> closing[FolderLock]:
         TrainingError: another training is writing to it.
         StorageError: the folder cannot be written.
     """
-    return closing(FolderLock(folder))
+    return closing(FolderLock(folder, work))
 
 
 def is_locked(folder: Path) -> bool:

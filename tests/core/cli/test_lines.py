@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -216,6 +217,31 @@ def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path
         f"{folder} already contains the maps of another run (000001.npz). Choose an empty or new folder" in output.err
     )
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.heavy
+@pytest.mark.subprocess
+def test_of_two_runs_into_an_empty_folder_one_is_refused(
+    untrained_checkpoint: Path, tmp_path: Path, given, capsys
+) -> None:
+    folder = tmp_path / "maps"
+    command = ["translate", "-", "--jsonl", "--attention", str(folder), "--checkpoint", str(untrained_checkpoint)]
+    first = subprocess.Popen(
+        [sys.executable, "-m", "augenmerk", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=REPOSITORY
+    )
+    assert first.stdin is not None
+    deadline = time.monotonic() + 30
+    while not (folder / "run.lock").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    given("Leiter\n")
+    assert main(command) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert f"Another translation is running in {folder} (process {first.pid} on" in output.err
+    printed, _ = first.communicate("\n".join(SENTENCES).encode(), timeout=60)
+    assert first.returncode == 0
+    assert [json.loads(line)["source"] for line in printed.splitlines()] == SENTENCES
+    assert sorted(path.name for path in folder.iterdir()) == [f"{number:06d}.npz" for number in range(1, 5)]
 
 
 def _off():  # type: ignore[no-untyped-def]
