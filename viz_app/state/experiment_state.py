@@ -561,6 +561,10 @@ class ViewIntents:
         apply_view, self.view_next = self.view_next, None
         if apply_view is not None:
             apply_view()
+        head = self.selection.head
+        num_layers, num_heads = result.changed.maps.of_kind(head.kind).shape[:2]
+        if head.layer >= num_layers or head.head >= num_heads:  # of a smaller model
+            self.selection.clear_marks()  # while the maps still have the head
         self.maps.show(result)
         if before is None or not _has_same_tokens(before.changed, result.changed):
             self.selection.clear_marks(pinned=self._kept_pin(shown_before))

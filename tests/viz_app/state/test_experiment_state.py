@@ -531,6 +531,18 @@ def test_a_pin_stays_where_the_next_maps_have_the_same_two_tokens(state: Experim
     assert state.selection.pinned is None
 
 
+def test_a_pin_in_a_head_that_a_smaller_model_lacks_is_let_go_before_its_maps_are_shown(state: ExperimentState) -> None:
+    sentence, target = "ein mann steht .", "a man is standing ."
+    state.show_translation(make_translation(sentence, target))
+    state.intents.choose_head(Head("cross", 1, 3))
+    state.selection.pin(Pair(3, 3))
+    for changed in ("pinned", "head"):
+        getattr(state.selection.events, changed).connect(lambda now, before: state.maps.view())
+    state.accept(ExperimentResult.of(make_translation(sentence, f"one {target}", num_layers=1, num_heads=2)))
+    assert state.selection.head == Head("cross", 0, 1)
+    assert state.selection.pinned is None
+
+
 def test_a_pin_stands_for_the_same_tokens_in_the_original_and_in_the_changed_maps(state: ExperimentState) -> None:
     original = make_translation("ein mann steht .", "a man is standing .")
     removed = SourceWordRemoved(0)
