@@ -1,4 +1,4 @@
-"""The same input gives the same bytes: in another process, at another time and in another time zone."""
+"""The same input gives the same bytes: in another process, at another time, and for a user with other settings."""
 
 import os
 import subprocess
@@ -10,11 +10,23 @@ from PySide6.QtGui import QPainter, QPdfWriter
 
 from augenmerk.viz_app.export.qt_pdf import pdf_file
 
+STYLE = """\
+text.usetex: True
+font.family: serif
+font.size: 23
+savefig.dpi: 47
+savefig.bbox: tight
+svg.fonttype: path
+pdf.fonttype: 42
+image.cmap: hot
+"""
+"""The `matplotlibrc` of a user."""
 
-def write_everything(folder: Path, hash_seed: str, time_zone: str) -> dict[str, bytes]:
+
+def write_everything(folder: Path, hash_seed: str, **of_user: str) -> dict[str, bytes]:
     """The content of each file by its name. Qt's own hashes have the seed that the command `augenmerk` sets."""
     folder.mkdir()
-    environment = {**os.environ, "QT_HASH_SEED": "0", "PYTHONHASHSEED": hash_seed, "TZ": time_zone}
+    environment = {**os.environ, "QT_HASH_SEED": "0", "PYTHONHASHSEED": hash_seed, **of_user}
     command = [sys.executable, "-m", "tests.viz_app.export.everything", str(folder)]
     subprocess.run(command, env=environment, cwd=Path(__file__).parents[3], check=True, capture_output=True)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -22,9 +34,12 @@ def write_everything(folder: Path, hash_seed: str, time_zone: str) -> dict[str, 
 
 @pytest.mark.slow
 @pytest.mark.subprocess
-def test_each_file_has_the_same_bytes_in_another_process_at_another_time(tmp_path: Path) -> None:
-    first = write_everything(tmp_path / "first", "1", "UTC")
-    second = write_everything(tmp_path / "second", "2", "Asia/Kathmandu")
+def test_each_file_has_the_same_bytes_in_another_process_with_other_settings(tmp_path: Path) -> None:
+    style = tmp_path / "matplotlibrc"
+    style.write_text(STYLE)
+    first = write_everything(tmp_path / "first", "1", TZ="UTC", LC_ALL="C.UTF-8")
+    other = {"TZ": "Asia/Kathmandu", "LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de", "MATPLOTLIBRC": str(style)}
+    second = write_everything(tmp_path / "second", "2", **other)
     assert {Path(name).suffix for name in first} >= {".png", ".svg", ".pdf", ".html", ".csv", ".json", ".npz", ".gif"}
     assert first.keys() == second.keys()
     assert [name for name in first if first[name] != second[name]] == []
