@@ -1,7 +1,6 @@
 """Starts the window, takes its picture, and ends its process: by a signal, without a display, with a stuck thread."""
 
 import contextlib
-import errno
 import logging
 import os
 import re
@@ -42,8 +41,9 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError, TextError
 from augenmerk.core.foreign_files import CHOOSE, recognize
 from augenmerk.core.resources import resource_path
-from augenmerk.core.storage import NotARegularFileError, atomic_path, read_bytes
+from augenmerk.core.storage import atomic_path, read_bytes
 from augenmerk.viz_app.crash_reports import CrashNotice, crashes_recorded, default_folder, earlier_reports
+from augenmerk.viz_app.documents.own_files import restoring
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.models.loader import foreign_source
@@ -138,19 +138,18 @@ def own_settings() -> QSettings:
 
 
 def repair_settings(path: Path) -> None:
-    """Removes entries of types that are never stored from a file of settings, if there is one.
+    """Removes entries of types that are never stored from a file of settings; sets aside one that cannot be read.
 
     Raises:
-        StorageError: Qt would read the file forever, or it is damaged and cannot be written.
+        StorageError: Qt would read the file forever, or it is damaged, and it can neither be set aside nor written.
     """
-    try:
+    stored = b""
+    with restoring(path):
+        if not os.path.lexists(path):
+            return
         stored = read_bytes(path, MAX_SETTINGS_BYTES)
-    except OSError as error:
-        if not isinstance(error, NotARegularFileError) and error.errno != errno.EFBIG:
-            return  # there is none, or it cannot be read: Qt starts with defaults
-        raise StorageError(
-            f"The settings {path} cannot be read: {error.strerror}. Remove this file, and start again."
-        ) from error
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise StorageError(f"The settings {path} cannot be read: they are no file. Remove this file, and start again.")
     lines = stored.splitlines(keepends=True)
     kept = [line for line in lines if not _FOREIGN_TYPE.search(line)]
     if len(kept) < len(lines):

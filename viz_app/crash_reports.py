@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QPushButton
 
 from augenmerk.core import __version__
 from augenmerk.core.quantities import counted
+from augenmerk.core.storage import open_file
 from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel, label
@@ -85,19 +86,19 @@ class CrashReport:
 
 def earlier_reports(folder: Path) -> list[CrashReport]:
     """The files of processes that have ended, the newest first; empty files, and all but `MAX_FILES`, are removed."""
-    found: list[CrashReport] = []
-    try:
-        paths = [path for path in sorted(folder.glob("*.log")) if not _is_in_use(path)]
-        paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in paths:
-            report = _read(path)
-            if report.is_empty or len(found) == MAX_FILES:
-                report.delete()
-            else:
-                found.append(report)
-    except OSError as error:
-        logger.info("Crash reports cannot be read: %s", error)
-    return [report for report in found if not report.path.name.endswith(_SEEN)]
+    reports: list[CrashReport] = []
+    for path in sorted(folder.glob("*.log")):
+        try:
+            if not _is_in_use(path):
+                reports.append(_read(path))
+        except OSError as error:
+            logger.info("The crash report %s cannot be read: %s", path, error)
+    reports.sort(key=lambda report: report.ended, reverse=True)
+    kept = [report for report in reports if not report.is_empty][:MAX_FILES]
+    for report in reports:
+        if report not in kept:
+            report.delete()
+    return [report for report in kept if not report.path.name.endswith(_SEEN)]
 
 
 @contextmanager
@@ -193,12 +194,12 @@ def _is_in_use(path: Path) -> bool:
     """True if a running process writes to it: this one, or another window's."""
     if path.stem.endswith(f"-{os.getpid()}"):
         return True
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return not _lock(file)
 
 
 def _read(path: Path) -> CrashReport:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         text = file.read(2 * MAX_BYTES).decode(errors="replace")
     return CrashReport(path, datetime.fromtimestamp(path.stat().st_mtime), text)
 

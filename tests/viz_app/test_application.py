@@ -330,7 +330,7 @@ def check_settings_with(key: str, value: str, path: Path) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere settings are no such file")
 @pytest.mark.parametrize("kind", ["a pipe", "a link to a device"])
-def test_settings_that_qt_would_read_for_ever_are_refused(
+def test_settings_that_qt_would_read_for_ever_are_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -340,12 +340,20 @@ def test_settings_that_qt_would_read_for_ever_are_refused(
         os.mkfifo(path)
     else:
         path.symlink_to("/dev/zero")
-    with pytest.raises(StorageError, match="it is a device, a pipe or a socket"):
+    own_settings()
+    assert not path.exists()
+    path.symlink_to("/dev/zero")
+    aside = path.with_name("augenmerk.conf.unreadable")
+    aside.unlink()
+    aside.mkdir()
+    with pytest.raises(StorageError, match="Remove this file, and start again"):
         own_settings()
 
 
-def test_settings_of_absurd_size_are_refused(tmp_path: Path) -> None:
-    with (tmp_path / "augenmerk.conf").open("wb") as file:
+def test_settings_of_absurd_size_are_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "augenmerk.conf"
+    with path.open("wb") as file:
         file.truncate(MAX_SETTINGS_BYTES + 1)
-    with pytest.raises(StorageError, match=r"more than 16,000,000 bytes\. Remove this file"):
-        repair_settings(tmp_path / "augenmerk.conf")
+    repair_settings(path)
+    assert not path.exists()
+    assert path.with_name("augenmerk.conf.unreadable").stat().st_size == MAX_SETTINGS_BYTES + 1

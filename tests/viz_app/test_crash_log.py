@@ -180,3 +180,13 @@ class TestNotice:
         assert earlier_reports(folder) == []
         (path,) = folder.iterdir()
         assert path.name.endswith(crash_reports._SEEN)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX has named pipes")
+def test_something_else_in_the_folder_hides_no_report_and_blocks_no_start(tmp_path: Path) -> None:
+    for name in ("1-1.log", "9-9.log"):
+        (tmp_path / name).write_bytes(b"Augenmerk" + END_OF_HEADER + b"an error")
+    (tmp_path / "2-2.log").mkdir()
+    (tmp_path / "3-3.log").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "4-4.log")
+    assert {report.path.name for report in earlier_reports(tmp_path)} == {"1-1.log", "9-9.log"}
