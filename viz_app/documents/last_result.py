@@ -62,7 +62,7 @@ def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, Mo
     Raises:
         Exception: of any kind; the file is damaged or cannot be read.
     """
-    if not (path.is_file() and model_path.is_file()):
+    if not (path.exists() and model_path.exists()):
         return None
     data = read_bytes(path, MAX_BYTES)
     checksum, content = data[:_DIGITS], data[_DIGITS:]

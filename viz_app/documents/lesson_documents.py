@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -401,11 +401,12 @@ class LessonDocuments(QObject):
             if shows_scene and lesson.scenes:
                 self.lesson.go_to(self.lesson.place)
         except Exception as error:  # whatever the file contains
+            failure = Failure.of(error)
             if has_unsaved:
-                set_aside(unsaved)
+                failure = replace(failure, message=f"{failure.message} The file is now {set_aside(unsaved)}.")
             self._keeps_unsaved, self._former = False, None
             self.lesson.close()
-            return Failure.of(error)
+            return failure
         if has_unsaved:
             self.done.emit(
                 f"Restored unsaved changes of the lesson “{lesson.title}”. Save it, or close it to discard them"

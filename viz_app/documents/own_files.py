@@ -9,12 +9,13 @@ ASIDE = ".unreadable"
 logger = logging.getLogger(__name__)
 
 
-def set_aside(path: Path) -> None:
-    """Renames a file that cannot be restored, so that the user can look at it."""
+def set_aside(path: Path) -> Path:
+    """Renames a file that cannot be restored, so that the user can look at it. Returns where it is now."""
     try:
-        path.replace(path.with_name(path.name + ASIDE))
+        return path.replace(path.with_name(path.name + ASIDE))
     except OSError as refusal:
         logger.info("%s could not be set aside: %s", path, refusal)
+        return path
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.translation.experiment import Experiment
@@ -163,6 +164,8 @@ def test_changes_of_a_lesson_with_any_content_are_reported_and_set_aside(
     window = start_again(qtbot, make_window)
     assert window.lessons.lesson.lesson is None
     assert aside(path).exists()
+    (box,) = window.findChildren(QMessageBox)
+    assert f"The file is now {aside(path)}." in box.informativeText()
 
 
 @pytest.mark.heavy
