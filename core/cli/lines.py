@@ -183,8 +183,8 @@ def read_one_line(text: str, options: str) -> str:
 
 
 def print_note(note: str) -> None:
-    """Print a note on a result to standard error."""
-    print(f"augenmerk: note: {note}", file=sys.stderr)
+    """Print a note on a result to standard error, counted from 1."""
+    print(f"augenmerk: note: {display_text(note)}", file=sys.stderr)
 
 
 def print_notes(translations: "Iterable[Translation]", where: str = "", *, left_out: "Iterable[Word]" = ()) -> None:

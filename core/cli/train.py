@@ -25,6 +25,7 @@ from augenmerk.core.config.run_config import (
     with_dotted,
 )
 from augenmerk.core.config.settings import Settings
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.quantities import duration
 from augenmerk.core.text.languages import codes_for, inner_code, language_name
@@ -457,7 +458,7 @@ class TerminalProgress:
             self.say(f"  {example.source}\n  → {example.hypothesis}")
         for note in event.notes:
             if note not in self._notes:  # those on the sources are always the same
-                self.say(f"note: {note}")
+                self.say(f"note: {display_text(note)}")
         self._notes = event.notes
 
     def _finish(self, event: "TrainingFinished") -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from augenmerk.core.counting import CountedText, Index, joined
+
 NoteKind = Literal[
     "refused",
     "cut",
@@ -62,8 +64,10 @@ def sentences_by_kind(notes: Sequence[Iterable[Note]]) -> dict[NoteKind, list[in
     return {kind: [index for index, own in enumerate(kinds) if kind in own] for kind in NOTE_KINDS}
 
 
-def summaries(notes: Sequence[Sequence[Note]], sentences: str = "sentences") -> tuple[str, ...]:
+def summaries(notes: Sequence[Sequence[Note]], sentences: str = "sentences") -> tuple[CountedText, ...]:
     """A note for each kind on the sentences of a sample: how many there are, which, and the text about the first.
+
+    They number the sentences as `CountedText` does.
 
     Args:
         notes: those of each sentence.
@@ -72,12 +76,14 @@ def summaries(notes: Sequence[Sequence[Note]], sentences: str = "sentences") -> 
     texts = []
     for kind, indices in sentences_by_kind(notes).items():
         if indices:
-            listed = ", ".join(str(index + 1) for index in indices[:_MAX_LISTED])
             more = ", …" if len(indices) > _MAX_LISTED else ""
             verb, which = ("is", "") if len(indices) == 1 else ("are", "The first: ")
-            first = next(note.text for note in notes[indices[0]] if note.kind == kind)
             texts.append(
-                f"{len(indices):,} of {len(notes):,} {sentences} {verb} {NOTE_KINDS[kind]} (number {listed}{more}). "
-                f"{which}{first}"
+                CountedText(
+                    f"{len(indices):,} of {len(notes):,} {sentences} {verb} {NOTE_KINDS[kind]} (number {{numbers}}"
+                    f"{more}). {which}{{first}}",
+                    numbers=joined(map(Index, indices[:_MAX_LISTED]), ", "),
+                    first=next(note.text for note in notes[indices[0]] if note.kind == kind),
+                )
             )
     return tuple(texts)

@@ -538,7 +538,7 @@ class SamplesPanel(QFrame):
         self.forward_button.setEnabled(bool(steps) and shown != steps[-1])
         self._table.setVisible(sample is not None)
         self.waiting.setVisible(sample is None)
-        show_text(self.notes, "" if sample is None else "\n".join(sample.notes))
+        show_text(self.notes, "" if sample is None else "\n".join(map(display_text, sample.notes)))
         if sample is None:
             is_before = bool(playback.samples)
             self.waiting.setText("Not translated before the first validation." if is_before else SAMPLES_WAITING)

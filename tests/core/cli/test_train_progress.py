@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.cli.train import SECONDS_BETWEEN_LINES, TerminalProgress
+from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.training.events import (
     EpochDone,
     PhaseStarted,
@@ -74,11 +75,13 @@ def test_a_note_on_the_sample_is_shown_until_it_changes(monkeypatch: pytest.Monk
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     show = TerminalProgress()
-    for epoch, notes in enumerate((("One is cut.", "9 are empty."), ("One is cut.", "2 are empty."), ("One is cut.",))):
+    last = CountedText("Number {index} is empty.", index=Index(1))
+    for epoch, notes in enumerate((("One is cut.", "9 are empty."), ("One is cut.", "2 are empty."), ("One is cut.", last))):
         show(SampleTranslated(epoch, epoch, 1.0, 9, (TranslatedExample("a", "b", "c"),), notes))
     lines = stream.getvalue().splitlines()
     assert [line for line in lines if line.startswith("note: ")] == [
         "note: One is cut.",
         "note: 9 are empty.",
         "note: 2 are empty.",
+        "note: Number 2 is empty.",
     ]

@@ -86,7 +86,7 @@ def test_a_sample_says_what_translate_says_about_its_sentences(tmp_path: Path) -
     (sample,) = said.of(SampleTranslated)
     (note, *_) = Translator.load(finished.last_checkpoint, "cpu").translate(strange.source[0]).notes
     assert "elefant" in note
-    assert sample.notes[0] == f"1 of 1 sample sentences is read with unknown words (number 1). {note}"
+    assert sample.notes[0] == f"1 of 1 sample sentences is read with unknown words (number 0). {note}"
 
 
 class TestFilm:

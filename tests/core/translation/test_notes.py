@@ -9,6 +9,7 @@ from augenmerk.core.analysis.alignment_ranking import rank_aligners
 from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.analysis.pairs import WordPair, attribute_pairs
 from augenmerk.core.analysis.roles import profile_heads
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import TextError
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.notes import NOTE_KINDS, Note, sentences_by_kind, summaries, texts_of
@@ -62,12 +63,14 @@ def test_every_kind_has_its_words_and_its_sentences() -> None:
     assert list(indices) == list(NOTE_KINDS)
     assert (indices["cut"], indices["unknown"], indices["empty"]) == ([0, 2], list(range(2, 15)), [])
     assert summaries(notes) == (
-        "2 of 15 sentences are cut to fit into the model (number 1, 3). The first: It was cut.",
-        "13 of 15 sentences are read with unknown words (number 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …). The first: Unk.",
+        "2 of 15 sentences are cut to fit into the model (number 0, 2). The first: It was cut.",
+        "13 of 15 sentences are read with unknown words (number 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …). The first: Unk.",
     )
-    assert summaries([(), (cut,)], "gold pairs") == (
-        "1 of 2 gold pairs is cut to fit into the model (number 2). It was cut.",
-    )
+    (summary,) = summaries([(), (cut,)], "gold pairs")
+    assert summary == "1 of 2 gold pairs is cut to fit into the model (number 1). It was cut."
+    assert display_text(summary) == "1 of 2 gold pairs is cut to fit into the model (number 2). It was cut."
+    (braces,) = summaries([(replace(cut, text="“{first}” was cut."),)])
+    assert display_text(braces).endswith("(number 1). “{first}” was cut.")
     assert summaries([]) == summaries([()]) == ()
 
 
@@ -87,10 +90,10 @@ def test_results_of_a_sample_hold_the_notes_on_its_sentences(word_translator: Tr
         attribute_pairs(word_translator, pairs),
     ]
     for result in results:
-        assert result.notes[0].startswith("1 of 2 sentences is cut to fit into the model (number 2). " + CUT)
+        assert result.notes[0].startswith("1 of 2 sentences is cut to fit into the model (number 1). " + CUT)
     short = [replace(pair, source=("Ein", "Mann")) for pair in gold[::2]]
     ranking = rank_aligners(word_translator, [short[0], gold[1], short[1], short[1]])
-    assert ranking.notes[0].startswith("1 of 4 gold pairs is cut to fit into the model (number 2). " + CUT)
+    assert ranking.notes[0].startswith("1 of 4 gold pairs is cut to fit into the model (number 1). " + CUT)
 
 
 @pytest.mark.heavy
@@ -102,7 +105,7 @@ def test_what_the_model_refuses_of_a_sample_is_said(word_translator: Translator)
     ):
         assert (result.num_sentences, result.num_skipped) == (1, 2)
         assert result.notes[0].startswith(
-            "2 of 3 sentences are not translated (number 2, 3). The first: There is nothing"
+            "2 of 3 sentences are not translated (number 1, 2). The first: There is nothing"
         )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from augenmerk.core.analysis.measures import MEASURES
+from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.result import FloatArray
@@ -140,4 +141,4 @@ def summary(ranking: "AlignerRanking") -> str:
         f"Best alignment error rate: {best}; {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
         f"reported on {ranking.num_reporting} others.{skipped} Click a row to show it."
     )
-    return "\n".join((text, *ranking.notes))
+    return "\n".join((text, *map(display_text, ranking.notes)))

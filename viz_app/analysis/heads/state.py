@@ -125,7 +125,7 @@ class HeadsState:
     def warning(self) -> str:
         """Notes on the sentences, and a warning if the result belongs to other changes than the experiment's."""
         found = self.importance if self.question == "importance" else self.behaviour
-        notes = found.notes if found is not None else ()
+        notes = map(display_text, found.notes) if found is not None else ()
         changes = in_words(self.state.experiment.general).removeprefix("with ")
         return "\n".join((*notes, *([f"The experiment now has {changes}."] if self.is_outdated else [])))
 

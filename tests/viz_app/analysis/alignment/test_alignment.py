@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.analysis.alignment import AlignmentScore
 from augenmerk.core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import AttentionMaps, ExperimentResult, Translation
@@ -295,3 +296,5 @@ def test_the_summary_counts_the_pairs_that_were_left_out(num_skipped: int, told:
     )
     assert ("skipped" in summary(found)) == bool(num_skipped)
     assert told in summary(found)
+    note = CountedText("Number {index} is cut.", index=Index(1))
+    assert summary(replace(found, notes=(note,))).endswith("\nNumber 2 is cut.")

@@ -15,6 +15,7 @@ from augenmerk.core.analysis.importance import BATCH_SIZE, HeadImportance, head_
 from augenmerk.core.analysis.roles import profile_heads, read_sample_roles, roles_path
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.config import preset
+from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, scaling
@@ -75,11 +76,14 @@ def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
         np.testing.assert_allclose(found.of_kind(kind), other.of_kind(kind), atol=1e-6)
 
 
+CUT = CountedText("1 of 2 sentences is cut (number {index}).", index=Index(1))
+
+
 def test_notes_on_the_sentences_stand_with_the_result() -> None:
     heads = HeadsState(ExperimentState())
     assert heads.warning() == ""
-    heads.importance = HeadImportance(2.5, {}, 1, 3, 1, OFF, notes=("1 of 2 sentences is cut.",))
-    assert heads.warning() == "1 of 2 sentences is cut.\nThe experiment now has every head on."
+    heads.importance = HeadImportance(2.5, {}, 1, 3, 1, OFF, notes=(CUT,))
+    assert heads.warning() == "1 of 2 sentences is cut (number 2).\nThe experiment now has every head on."
     heads.question = "behaviour"
     assert heads.warning() == ""
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.train.film import FilmPanel, FilmStrip, SamplesPanel, shown_frames
@@ -205,10 +206,11 @@ def test_notes_on_the_sample_stand_below_it(qtbot: QtBot, state: TrainState, the
     qtbot.addWidget(panel)
     panel.show()
     assert not panel.notes.isVisible()
+    number = CountedText("Number {index} is empty.", index=Index(1))
     newest = state.playback.samples[-1]
-    state.apply(replace(newest, step=newest.step + 1, notes=("One sentence was cut.", "Two are empty.")))
+    state.apply(replace(newest, step=newest.step + 1, notes=("One sentence was cut.", number)))
     assert panel.notes.isVisible()
-    assert panel.notes.text() == "One sentence was cut.\nTwo are empty."
+    assert panel.notes.text() == "One sentence was cut.\nNumber 2 is empty."
     qtbot.mouseClick(panel.back_button, Qt.MouseButton.LeftButton)
     assert not panel.notes.isVisible()
 
