@@ -15,7 +15,7 @@ from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, heads_of
 from augenmerk.core.process import collector_paused
 from augenmerk.core.strict_json import MAX_DIGITS
-from augenmerk.core.text.languages import codes_for, language_name, listed_codes, with_code
+from augenmerk.core.text.languages import chosen_code, sentence_with_code
 from augenmerk.core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     MAX_INDEX,
@@ -65,9 +65,13 @@ def add_into(parser: argparse.ArgumentParser) -> None:
     )
 
 
+CHOOSE_TARGET = "Or choose its target language: --into."
+"""For `require_languages_of_sample`."""
+
+
 def into_language(options: argparse.Namespace, text: str) -> str:
     """The text with the code of `--into`, which `load_translator` completes; an empty text stays empty."""
-    return with_code(text, options.into) if options.into is not None and text.strip() else text
+    return sentence_with_code(text, options.into)
 
 
 def arriving_sentences(options: argparse.Namespace) -> Iterator[list[str]]:
@@ -112,7 +116,7 @@ def load_translator(options: argparse.Namespace) -> "Translator":
         options.head_off = _single_heads(options.head_off, heads_of(translator.run_config.model))
     if getattr(options, "into", None) is not None:
         _check_word_numbers(options)
-        options.into = target_code(options.into, translator.target_codes, translator.run_config)
+        options.into = into_code(options.into, translator.target_codes, translator.run_config)
         _check_sentence(options, into_language(options, getattr(options, "text", None) or ""))
     return translator
 
@@ -127,18 +131,12 @@ def _check_word_numbers(options: argparse.Namespace) -> None:
         )
 
 
-def target_code(language: str, codes: Sequence[str], run: "RunConfig") -> str:
-    """The token `>>xx<<` of a language. Raises `ConfigError` unless the model with these codes has one for it."""
-    if not codes:
-        target = language_name(run.data.target_language)
-        only = "copies symbols" if run.is_copy_task else f"translates only into {target}"
-        raise ConfigError(f"--into {shown(language)} has no effect: this model {only}. Omit --into.")
-    matching = codes_for(language, codes)
-    if len(matching) == 1:
-        return matching[0]
-    problem = "names several codes of this model" if matching else "is no target language of this model"
-    listed = listed_codes(matching or codes)
-    raise ConfigError(f"--into {shown(language)} {problem}. Choose one of {listed}; augenmerk info lists all of them.")
+def into_code(language: str, codes: Sequence[str], run: "RunConfig") -> str:
+    """The token `>>xx<<` of the language of --into. Raises `ConfigError` unless the model has one for it."""
+    try:
+        return chosen_code(language, codes, run)
+    except ConfigError as error:
+        raise ConfigError(f"--into: {error}") from error
 
 
 def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> list[Head]:

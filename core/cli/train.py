@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from augenmerk.core.cli.data import add_corpus, add_settings, corpus_source, with_languages
-from augenmerk.core.cli.options import add_device, target_code
+from augenmerk.core.cli.options import add_device, into_code
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
 from augenmerk.core.config.run_config import (
@@ -271,7 +271,7 @@ def configured_run(options: argparse.Namespace, models: "RunModels") -> RunConfi
         chosen = dataclasses.replace(models.initial.run, preset=options.preset, training=training)
     if options.into is not None:
         reader = next(filter(None, (models.initial, *models.teachers)), None)
-        code = target_code(options.into, reader.codecs.source.target_codes if reader else (), chosen)
+        code = into_code(options.into, reader.codecs.source.target_codes if reader else (), chosen)
         data = chosen.data.replace(target_code=code, target_language=inner_code(code))
         chosen = dataclasses.replace(chosen, data=data)
     return _with_options(chosen, options)

@@ -3,6 +3,9 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from augenmerk.core.config import RunConfig
+from augenmerk.core.errors import ConfigError
+
 UNDETERMINED = "und"
 """The ISO 639 code of an undetermined language."""
 _NAMES = {
@@ -109,11 +112,40 @@ def listed_codes(codes: Sequence[str]) -> str:
     return ", ".join(map(inner_code, codes[:_MOST_LISTED])) + (" …" if len(codes) > _MOST_LISTED else "")
 
 
+def chosen_code(language: str, codes: Sequence[str], run: RunConfig) -> str:
+    """The one of a model's codes for a language, which is named by any of its codes or in English: fra, fr, French.
+
+    Args:
+        language: its name.
+        codes: the tokens `>>xx<<` of the model; none if it has one target language.
+        run: of the model.
+
+    Raises:
+        ConfigError: the model has no code for it, or several.
+    """
+    if not codes:
+        target = language_name(run.data.target_language)
+        only = "copies symbols" if run.is_copy_task else f"translates only into {target}"
+        raise ConfigError(f"The target language {language[:60]!r} has no effect: this model {only}. Omit it.")
+    matching = codes_for(language, codes)
+    if len(matching) == 1:
+        return matching[0]
+    problem = "has several codes in this model" if matching else "is none of this model"
+    listed = listed_codes(matching or codes)
+    more = "; `augenmerk info` and `Translator.target_codes` list all of them" if listed.endswith("…") else ""
+    raise ConfigError(f"The target language {language[:60]!r} {problem}. Choose one of {listed}{more}.")
+
+
 def with_code(text: str, code: str, *, keeps_own: bool = False) -> str:
     """The text with this code `>>xx<<` in place of the one that it begins with, unless it keeps its own."""
     own = _FIRST_CODE.match(text)
     assert own is not None  # it also matches nothing
     return text if keeps_own and own[1] else f"{code} {text[own.end() :]}"
+
+
+def sentence_with_code(text: str, code: str | None) -> str:
+    """`with_code` of a sentence. A blank text, and without a code any text, stays as it is."""
+    return with_code(text, code) if code is not None and text.strip() else text
 
 
 COMMON_WORDS = {

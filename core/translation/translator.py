@@ -21,6 +21,7 @@ from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.sites import PairPass, check_sites, sites_of, trace_sites
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.text.languages import chosen_code, sentence_with_code
 from augenmerk.core.translation.compilation import (
     CompiledExperiment,
     compile_experiment,
@@ -173,6 +174,14 @@ class Translator:
         """Tokens `>>xx<<` that select the target language at the start of a source; empty for one language pair."""
         return self.checkpoint.codecs.source.target_codes
 
+    def code_of_language(self, language: str) -> str:
+        """The one of `target_codes` for a language, which is named by any of its codes or in English: fra, fr, French.
+
+        Raises:
+            ConfigError: the model has none for it, or several.
+        """
+        return chosen_code(language, self.target_codes, self.run_config)
+
     def run(
         self,
         experiment: Experiment,
@@ -323,14 +332,28 @@ class Translator:
         self,
         text: str,
         *,
+        into: str | None = None,
         beam: int = 1,
         length_penalty: float = DEFAULT_LENGTH_PENALTY,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Translation:
-        """`run` with nothing changed; `beam` 1 is greedy."""
+        """`run` with nothing changed.
+
+        Args:
+            text: the sentence.
+            into: the target language, for a model of several, see `code_of_language`. Its code becomes the first word
+                of the sentence, in place of a code that is there.
+            beam, length_penalty: the size of the beam, 1 for greedy decoding, and its penalty.
+            should_stop: called before each decoding step.
+
+        Raises:
+            ConfigError: the beam or the length penalty is out of range, or the model has no such target language.
+            What `run` raises.
+        """
         check_beam(beam, length_penalty)
         output = Greedy() if beam == 1 else Beam(beam, length_penalty)
-        return self.run(Experiment(text, output), should_stop=should_stop)
+        code = None if into is None else self.code_of_language(into)
+        return self.run(Experiment(sentence_with_code(text, code), output), should_stop=should_stop)
 
     def coverage(self, text: str) -> Coverage | None:
         """The coverage of a text by the training data, without translating it; None without their word counts.
@@ -426,6 +449,7 @@ class Translator:
         self,
         texts: Sequence[str],
         *,
+        into: str | None = None,
         beam: int = 1,
         length_penalty: float = DEFAULT_LENGTH_PENALTY,
         changes: Sequence[General] = (),
@@ -438,17 +462,18 @@ class Translator:
 
         Args:
             texts: one sentence each.
-            beam, length_penalty: as for `translate`.
+            into, beam, length_penalty: as for `translate`.
             changes: heads and networks that are changed throughout.
             on_progress: receives the number of sentences done, refused ones left out.
             should_stop: called between batches; the rest is then left empty.
 
         Raises:
-            ConfigError: the beam or the length penalty is out of range.
+            ConfigError: as for `translate`.
             AnalysisError: the model has no such head or network.
         """
         check_beam(beam, length_penalty)
-        tried = [self.try_compile(Experiment(text)) for text in texts]
+        code = None if into is None else self.code_of_language(into)
+        tried = [self.try_compile(Experiment(sentence_with_code(text, code))) for text in texts]
         hypotheses = [Hypothesis("", (), notes) for _, notes in tried]
         compiled = {index: accepted for index, (accepted, _) in enumerate(tried) if accepted is not None}
         model, indices = self.current_model(), list(compiled)

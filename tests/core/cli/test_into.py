@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.cli.main import main
+from augenmerk.core.errors import ConfigError
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.languages import codes_for, with_code
@@ -53,7 +54,10 @@ def test_a_code_takes_the_place_of_another_and_of_nothing_else(text: str, expect
 def test_a_model_of_one_pair_has_no_choice(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["translate", "x"], ["analyze", "x"], ["align", "--text", "x"]):
         assert main([*command, "--into", "fr", "--checkpoint", str(untrained_checkpoint)]) == 2
-        assert "--into 'fr' has no effect: this model translates only into English" in capsys.readouterr().err
+        assert (
+            "--into: The target language 'fr' has no effect: this model translates only into English. Omit it."
+            in capsys.readouterr().err
+        )
 
 
 @pytest.fixture(scope="module")
@@ -230,9 +234,21 @@ class TestAModelOfSeveralLanguages:
         ]
         assert rankings[0] != rankings[1]
         assert main(["align", "--into", "nld", "--checkpoint", str(model)]) == 2
-        assert (
-            "This model translates German to Dutch; the shipped sample is German to English" in capsys.readouterr().err
-        )
+        assert "This model translates German to Dutch; the shipped sample is German to English" in capsys.readouterr().err
+
+    def test_python_gives_a_sentence_the_code(self, model: Path) -> None:
+        translator = Translator.load(model, "cpu")
+        for text, into in ((SENTENCE, "French"), (WITH_CODE, "fra"), (f">>nld<< {SENTENCE}", ">>fra<<")):
+            assert translator.translate(text, into=into).source_text == WITH_CODE
+        hypotheses = translator.translate_corpus([SENTENCE, "", ">>nld<< Ein Hund."], into="fr")
+        assert hypotheses == translator.translate_corpus([WITH_CODE, "", ">>fra<< Ein Hund."])
+        assert [note.kind for hypothesis in hypotheses for note in hypothesis.notes].count("no_target_language") == 0
+        for act in (lambda into: translator.translate(SENTENCE, into=into), translator.code_of_language):
+            for into in ("Italian", ""):
+                with pytest.raises(ConfigError, match=r"is none of this model\. Choose one of deu, fra, nld\."):
+                    act(into)
+        with pytest.raises(ConfigError, match="none of this model"):
+            translator.translate_corpus([], into="Italian")
 
     def test_a_picture_shows_the_code(self, model: Path, tmp_path: Path) -> None:
         page = tmp_path / "map.html"
@@ -244,7 +260,7 @@ class TestAModelOfSeveralLanguages:
         [
             (
                 ["--into", "Italian"],
-                "--into 'Italian' is no target language of this model. Choose one of deu, fra, nld;",
+                "--into: The target language 'Italian' is none of this model. Choose one of deu, fra, nld.",
             ),
             (["--into", "fra", "--remove-word", "1"], "the numbers of --remove-word would be unclear"),
             (["--into", "fra", "--replace-word", "1=Zwei"], "the numbers of --replace-word would be unclear"),
