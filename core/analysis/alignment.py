@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from augenmerk.core.analysis.samples import SAMPLE_LANGUAGES
 from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.plain_text import EncodingError
@@ -41,6 +42,7 @@ class GoldPair(CheckedFields):
         line: its line in the corpus, counted from 1.
         source, target: words as tokenized by spaCy, in their own case.
         sure, possible: links; every sure link is also possible.
+        languages: codes of source and target, if they are known: those of the shipped pairs are.
     """
 
     line: int
@@ -48,6 +50,7 @@ class GoldPair(CheckedFields):
     target: tuple[str, ...]
     sure: Links
     possible: Links
+    languages: tuple[str, str] | None = None
 
     @property
     def source_text(self) -> str:
@@ -128,7 +131,8 @@ def read_gold(path: Path | str | None = None) -> tuple[GoldPair, ...]:
         AnalysisError: the file is missing, cannot be read, or is damaged.
     """
     chosen = resource_path(GOLD_FILE) if path is None else Path(path)
-    pairs = tuple(_gold_pair(chosen, *row) for row in _rows(chosen, GOLD_COLUMNS))
+    languages = SAMPLE_LANGUAGES if path is None else None
+    pairs = tuple(_gold_pair(chosen, *row, languages) for row in _rows(chosen, GOLD_COLUMNS))
     if not pairs:
         raise AnalysisError(f"{chosen} contains no sentence pair. Add at least one below the heading.")
     return pairs
@@ -180,7 +184,7 @@ def format_links(sure: Collection[Link], possible: Collection[Link] = ()) -> str
     )
 
 
-def _gold_pair(path: Path, row: int, columns: tuple[str, ...]) -> GoldPair:
+def _gold_pair(path: Path, row: int, columns: tuple[str, ...], languages: tuple[str, str] | None) -> GoldPair:
     line, german, english, links = columns
     source, target = tuple(german.split()), tuple(english.split())
     if not source or not target:
@@ -192,7 +196,7 @@ def _gold_pair(path: Path, row: int, columns: tuple[str, ...]) -> GoldPair:
                 f"{path}, line {row}: the link {place + 1}-{other + 1} leads out of the sentences, which have "
                 f"{len(source)} and {len(target)} words. Correct the file."
             )
-    return GoldPair(_line_number(path, row, line), source, target, sure, possible)
+    return GoldPair(_line_number(path, row, line), source, target, sure, possible, languages)
 
 
 def _line_number(path: Path, row: int, text: str) -> int:

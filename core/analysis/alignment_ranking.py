@@ -15,13 +15,14 @@ from augenmerk.core.analysis.alignment import AlignmentScore, GoldPair, Links, d
 from augenmerk.core.analysis.measure import MeasureName
 from augenmerk.core.analysis.measures import MEASURES, measure_maps, measures_of
 from augenmerk.core.analysis.model_pass import Pass
+from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.analysis.selection import LABEL_MODES, LabelMode
 from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.counting import Counted, CountedText, Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.interventions import Interventions
 from augenmerk.core.model.sites import PairPass
-from augenmerk.core.text.languages import with_code
+from augenmerk.core.text.languages import sentence_with_code
 from augenmerk.core.translation.compilation import CompiledExperiment, compile_general
 from augenmerk.core.translation.experiment import Experiment, General, GivenTarget
 from augenmerk.core.translation.notes import Note, summaries
@@ -202,13 +203,20 @@ def rank_aligners(
         gold: manually linked pairs.
         others: baselines by name, each with its links by line of the corpus.
         changes: heads and networks that are changed throughout.
-        target_code: for a model of several target languages, the token `>>xx<<` at the start of each source.
+        target_code: for a model of several target languages, the one of the pairs: see `Translator.code_of_language`.
         on_progress: called with the number of finished pairs and their total.
         should_stop: called before each pair; if True, the pairs read so far are ranked.
 
     Raises:
-        AnalysisError: the model can read no gold pair or lacks a scaled head, or a baseline lacks the links of a pair.
+        AnalysisError: the pairs have `languages` that are not the model's; it can read no pair, or lacks a scaled head;
+            or a baseline lacks the links of a pair.
+        ConfigError: the model has no such target language.
     """
+    code = translator.code_of_language(target_code) if target_code else None
+    for languages in {pair.languages for pair in gold if pair.languages is not None}:
+        advice = "Pass pairs of its languages, such as those of a file: read_gold(path)."
+        choose = "Or choose its target language: target_code."
+        require_languages_of_sample(translator, advice, choose, languages=languages, target_code=code)
     interventions = compile_general(translator.model, changes, 1)
     halves: tuple[list[Counts], list[Counts]] = [], []
     candidates, num_skipped, done = list[Aligner | str](), 0, 0
@@ -216,10 +224,10 @@ def rank_aligners(
     for index, pair in enumerate(gold):
         if should_stop():
             break
-        source_text = with_code(pair.source_text, target_code) if target_code else pair.source_text
+        source_text = sentence_with_code(pair.source_text, code)
         compiled, notes_on_pair = translator.try_compile(Experiment(source_text, GivenTarget(pair.target_text)))
         notes.append(notes_on_pair)
-        forced = _force(translator, pair, compiled, interventions, target_code)
+        forced = _force(translator, pair, compiled, interventions, has_code=code is not None)
         if forced is None:
             num_skipped += 1
         else:
@@ -291,7 +299,8 @@ def _force(
     pair: GoldPair,
     compiled: CompiledExperiment | None,
     interventions: Interventions,
-    target_code: str,
+    *,
+    has_code: bool,
 ) -> _Forced | None:
     """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words.
 
@@ -300,7 +309,7 @@ def _force(
     if compiled is None or compiled.given is None or translator.rules.end_id is None:
         return None  # without an end token (the copy task) the last word is never read
     source, target = compiled.source, compiled.given
-    source_words = source.words[1:] if target_code else source.words
+    source_words = source.words[1:] if has_code else source.words
     if (len(source_words), len(target.words)) != (len(pair.source), len(pair.target)):
         return None
     pair_pass = PairPass(translator.model, source.ids, translator.rules.read_ids(target.ids), interventions)

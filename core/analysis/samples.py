@@ -1,31 +1,48 @@
 """Samples of sentences that ship with Augenmerk, and the models that they suit."""
 
-from augenmerk.core.config import RunConfig
+from typing import TYPE_CHECKING
+
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.text.languages import inner_code, language_in_words, language_name, two_letter_code
 
-SOURCE_LANGUAGE, TARGET_LANGUAGE = "de", "en"
-"""Languages of the examples (only source), of the pairs aligned by hand, and of Multi30k."""
+if TYPE_CHECKING:
+    from augenmerk.core.translation.translator import Translator
+
+SAMPLE_LANGUAGES = ("de", "en")
+"""Codes of the languages of the pairs aligned by hand and of Multi30k; the examples have only the first."""
 
 
-def require_languages_of_samples(
-    run: RunConfig, advice: str, *, needs_target: bool = True, target_code: str | None = None
+def require_languages_of_sample(
+    translator: "Translator",
+    advice: str,
+    choose_target: str,
+    *,
+    languages: tuple[str, str] = SAMPLE_LANGUAGES,
+    needs_target: bool = True,
+    target_code: str | None = None,
 ) -> None:
-    """Raises `AnalysisError` unless a model translates the languages of the shipped samples.
+    """Raises `AnalysisError` unless a model translates the languages of a sample.
 
     Args:
-        run: the settings of the model.
+        translator: provides the model.
         advice: how to measure another sample, as a sentence.
-        needs_target: whether the translations of the sample matter.
+        choose_target: how to choose one of several target languages, as a sentence.
+        languages: codes of the sample's source and target, by default those of the shipped samples.
+        needs_target: whether the translations of the sample matter. If not, any target language will do, but a model of
+            several needs one.
         target_code: the token `>>xx<<` of the chosen target language, for a model of several.
     """
+    run = translator.run_config
     target = run.data.target_language if target_code is None else inner_code(target_code)
-    own = two_letter_code(run.data.source_language), two_letter_code(target)
-    suits = own[0] == SOURCE_LANGUAGE and (not needs_target or own[1] == TARGET_LANGUAGE)
-    if suits and not run.is_copy_task:
+    is_undecided = bool(translator.target_codes) and target_code is None
+    num_compared = 2 if needs_target else 1
+    own, of_sample = (tuple(map(two_letter_code, codes)) for codes in ((run.data.source_language, target), languages))
+    suits = own[:num_compared] == of_sample[:num_compared]
+    if suits and not is_undecided and not run.is_copy_task:
         return
-    sample = language_name(SOURCE_LANGUAGE) + (f" to {language_name(TARGET_LANGUAGE)}" if needs_target else "")
     task = "copies symbols" if run.is_copy_task else "translates {} to {}".format(*map(language_in_words, own))
+    undecided = ", and no target language is chosen" if is_undecided else ""
     raise AnalysisError(
-        f"This model {task}; the shipped sample is {sample}. Measurements on it would be meaningless. {advice}"
+        f"This model {task}{undecided}; the sample is {' to '.join(map(language_name, of_sample[:num_compared]))}. "
+        f"Measurements on it would be meaningless. {advice}{f' {choose_target}' if is_undecided else ''}"
     )

@@ -16,11 +16,12 @@ from augenmerk.core.analysis.alignment import (
 )
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.occlusion import left_out_words
-from augenmerk.core.analysis.samples import require_languages_of_samples
+from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.analysis.selection import LABEL_MODES
 from augenmerk.core.cli.lines import print_note, print_notes, read_text, show_progress
 from augenmerk.core.cli.options import (
     CHANGES_OF_A_SENTENCE,
+    CHOOSE_TARGET,
     EXPERIMENT_HELP,
     OneOrTwo,
     add_beam,
@@ -139,9 +140,8 @@ def _rank(translator: "Translator", changes: Sequence[General], options: argpars
 
     if options.gold is None:
         others = ", or a head for the links: --head" if options.text is not None else ""
-        others += ", or its target language: --into" if translator.target_codes and options.into is None else ""
         advice = f"Name a file of pairs in its languages, aligned by hand: --gold{others}."
-        require_languages_of_samples(translator.run_config, advice, target_code=options.into)
+        require_languages_of_sample(translator, advice, CHOOSE_TARGET, target_code=options.into)
     gold = read_gold(options.gold)
     baselines = _other_baselines(translator, gold, options)
     with show_progress(" pairs") as show:

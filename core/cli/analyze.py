@@ -12,7 +12,7 @@ import numpy as np
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
 from augenmerk.core.analysis.model_pass import Pass
 from augenmerk.core.analysis.occlusion import left_out_words
-from augenmerk.core.analysis.samples import require_languages_of_samples
+from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.analysis.selection import (
     DEFAULT_LABEL_MODE,
     HIDDEN_KINDS,
@@ -39,6 +39,7 @@ from augenmerk.core.cli.lines import (
 )
 from augenmerk.core.cli.options import (
     CHANGES_OF_A_SENTENCE,
+    CHOOSE_TARGET,
     EXPERIMENT_HELP,
     OneOrTwo,
     add_beam,
@@ -498,7 +499,7 @@ def _read_sample(translator: "Translator", options: argparse.Namespace) -> tuple
         sources, _ = read_sentences(options.statistics, count, languages=languages)
     else:
         advice = "Name a file of its sentences: --statistics FILE."
-        require_languages_of_samples(translator.run_config, advice, needs_target=False)
+        require_languages_of_sample(translator, advice, CHOOSE_TARGET, needs_target=False, target_code=options.into)
         sources = example_sentences()
     return [into_language(options, source) for source in sources[:count]], None if targets is None else targets[:count]
 

@@ -143,9 +143,9 @@ def with_code(text: str, code: str, *, keeps_own: bool = False) -> str:
     return text if keeps_own and own[1] else f"{code} {text[own.end() :]}"
 
 
-def sentence_with_code(text: str, code: str | None) -> str:
+def sentence_with_code(text: str, code: str | None, *, keeps_own: bool = False) -> str:
     """`with_code` of a sentence. A blank text, and without a code any text, stays as it is."""
-    return with_code(text, code) if code is not None and text.strip() else text
+    return with_code(text, code, keeps_own=keeps_own) if code is not None and text.strip() else text
 
 
 COMMON_WORDS = {

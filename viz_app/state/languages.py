@@ -5,6 +5,8 @@ from augenmerk.core.text.languages import UNDETERMINED, code_of, inner_code, lan
 from augenmerk.viz_app.state.model_info import ModelInfo
 
 NEUTRAL = ("source", "target")
+CHOOSE_TARGET = "Or choose a target language."
+"""For `require_languages_of_sample`."""
 
 
 def language_names(run: RunConfig | None) -> tuple[str, str]:

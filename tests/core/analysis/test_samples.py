@@ -3,16 +3,21 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from augenmerk.core.analysis.samples import require_languages_of_samples
+from augenmerk.core.analysis.alignment import GoldPair, read_gold
+from augenmerk.core.analysis.alignment_ranking import rank_aligners
+from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import preset
 from augenmerk.core.errors import AnalysisError
+from augenmerk.core.translation.translator import Translator
 
-ADVICE = "Take another sample."
+ADVICE = "Take another sample.", "Or choose a language."
 MARIAN = {
     "tokenization": "marian",
     "wrap_source": False,
@@ -22,35 +27,41 @@ MARIAN = {
 }
 
 
-def translating(source: str, target: str, **data: object) -> RunConfig:
+def translating(source: str, target: str, codes: tuple[str, ...] = (), **data: object) -> Translator:
+    """As much of a translator as tells its languages."""
     run = preset("notebook")
-    return replace(run, data=replace(run.data, source_language=source, target_language=target, **data))
+    run = replace(run, data=replace(run.data, source_language=source, target_language=target, **data))
+    return cast(Translator, SimpleNamespace(run_config=run, target_codes=codes))
 
 
 def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
-    require_languages_of_samples(translating("de", "en"), ADVICE)
-    require_languages_of_samples(translating("deu", "eng", **MARIAN), ADVICE)
-    require_languages_of_samples(translating("de", "fr"), ADVICE, needs_target=False)
-    with pytest.raises(AnalysisError, match=r"German to French; the shipped sample is German to English\. .* Take"):
-        require_languages_of_samples(translating("de", "fr"), ADVICE)
-    with pytest.raises(AnalysisError, match=r"English to German; the shipped sample is German\."):
-        require_languages_of_samples(translating("en", "de"), ADVICE, needs_target=False)
+    require_languages_of_sample(translating("de", "en"), *ADVICE)
+    require_languages_of_sample(translating("deu", "eng", **MARIAN), *ADVICE)
+    require_languages_of_sample(translating("de", "fr"), *ADVICE, needs_target=False)
+    with pytest.raises(AnalysisError, match=r"German to French; the sample is German to English\. .* Take"):
+        require_languages_of_sample(translating("de", "fr"), *ADVICE)
+    with pytest.raises(AnalysisError, match=r"English to German; the sample is German\."):
+        require_languages_of_sample(translating("en", "de"), *ADVICE, needs_target=False)
     with pytest.raises(AnalysisError, match="translates an unknown language to English"):
-        require_languages_of_samples(translating("und", "en", **MARIAN), ADVICE)
+        require_languages_of_sample(translating("und", "en", **MARIAN), *ADVICE)
 
 
 def test_the_chosen_target_language_decides_about_a_sample() -> None:
-    run = translating("de", "gem", **MARIAN)
-    require_languages_of_samples(run, ADVICE, target_code=">>eng<<")
-    with pytest.raises(AnalysisError, match="translates German to Germanic languages"):
-        require_languages_of_samples(run, ADVICE)
-    with pytest.raises(AnalysisError, match="translates German to Dutch"):
-        require_languages_of_samples(run, ADVICE, target_code=">>nld<<")
+    run = translating("de", "gem", (">>eng<<", ">>nld<<"), **MARIAN)
+    require_languages_of_sample(run, *ADVICE, target_code=">>eng<<")
+    with pytest.raises(AnalysisError, match=r"German to Germanic languages, and no .* Or choose a language\."):
+        require_languages_of_sample(run, *ADVICE)
+    with pytest.raises(AnalysisError, match=r"translates German to Dutch; .*Take another sample\.$"):
+        require_languages_of_sample(run, *ADVICE, target_code=">>nld<<")
+    require_languages_of_sample(run, *ADVICE, needs_target=False, target_code=">>nld<<")
+    with pytest.raises(AnalysisError, match=r"no target language is chosen; the sample is German\..* Or choose a lang"):
+        require_languages_of_sample(run, *ADVICE, needs_target=False)
 
 
 def test_the_copy_task_has_no_sample() -> None:
-    with pytest.raises(AnalysisError, match="This model copies symbols; the shipped sample is German"):
-        require_languages_of_samples(preset("copy-task-small"), ADVICE, needs_target=False)
+    copying = cast(Translator, SimpleNamespace(run_config=preset("copy-task-small"), target_codes=()))
+    with pytest.raises(AnalysisError, match="This model copies symbols; the sample is German"):
+        require_languages_of_sample(copying, *ADVICE, needs_target=False)
 
 
 @pytest.fixture
@@ -78,8 +89,17 @@ def test_commands_name_the_option_for_another_sample(
     assert main([*arguments, "--checkpoint", str(english_to_german)]) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert "This model translates English to German; the shipped sample is German" in output.err
+    assert "This model translates English to German; the sample is German" in output.err
     assert advice in output.err
+
+
+@pytest.mark.heavy
+def test_python_ranks_no_heads_of_other_languages_on_the_shipped_pairs(english_to_german: Path) -> None:
+    translator = Translator.load(english_to_german, "cpu")
+    with pytest.raises(AnalysisError, match=r"English to German; the sample is German to .*read_gold\(path\)"):
+        rank_aligners(translator, read_gold()[:2])
+    links = frozenset({(0, 0)})
+    assert rank_aligners(translator, [GoldPair(line, ("a",), ("b",), links, links) for line in (1, 2)]).is_complete
 
 
 @pytest.fixture

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from augenmerk.core.analysis.alignment import read_gold
+from augenmerk.core.analysis.alignment_ranking import rank_aligners
 from augenmerk.core.cli.main import main
-from augenmerk.core.errors import ConfigError
+from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.interop.importing import import_model
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.languages import codes_for, with_code
@@ -234,7 +236,22 @@ class TestAModelOfSeveralLanguages:
         ]
         assert rankings[0] != rankings[1]
         assert main(["align", "--into", "nld", "--checkpoint", str(model)]) == 2
-        assert "This model translates German to Dutch; the shipped sample is German to English" in capsys.readouterr().err
+        assert "This model translates German to Dutch; the sample is German to English" in capsys.readouterr().err
+
+    def test_the_shipped_samples_need_a_target_language(self, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for command in (["analyze", "--statistics"], ["analyze", SENTENCE, "--statistics"], ["align"]):
+            assert main([*command, "--checkpoint", str(model)]) == 2, command
+            error = capsys.readouterr().err
+            assert "and no target language is chosen" in error
+            assert "Or choose its target language: --into." in error
+        printed(capsys, model, "analyze", "--statistics", "--num-sentences", "2", "--into", "nld")
+        translator = Translator.load(model, "cpu")
+        with pytest.raises(AnalysisError, match="Or choose its target language: target_code"):
+            rank_aligners(translator, read_gold())
+        with pytest.raises(AnalysisError, match="translates German to Dutch; the sample is German to English"):
+            rank_aligners(translator, read_gold(), target_code="nld")
+        with pytest.raises(ConfigError, match="'eng' is none of this model"):
+            rank_aligners(translator, read_gold(), target_code="eng")
 
     def test_python_gives_a_sentence_the_code(self, model: Path) -> None:
         translator = Translator.load(model, "cpu")

@@ -76,7 +76,9 @@ def test_a_note_on_the_sample_is_shown_until_it_changes(monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "stderr", stream)
     show = TerminalProgress()
     last = CountedText("Number {index} is empty.", index=Index(1))
-    for epoch, notes in enumerate((("One is cut.", "9 are empty."), ("One is cut.", "2 are empty."), ("One is cut.", last))):
+    for epoch, notes in enumerate(
+        (("One is cut.", "9 are empty."), ("One is cut.", "2 are empty."), ("One is cut.", last))
+    ):
         show(SampleTranslated(epoch, epoch, 1.0, 9, (TranslatedExample("a", "b", "c"),), notes))
     lines = stream.getvalue().splitlines()
     assert [line for line in lines if line.startswith("note: ")] == [

@@ -8,13 +8,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
-from augenmerk.core.analysis.samples import require_languages_of_samples
+from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.alignment.state import AlignmentState, Links, cells, summary
 from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.state.experiment_state import Progress
-from augenmerk.viz_app.state.languages import target_code
+from augenmerk.viz_app.state.languages import CHOOSE_TARGET, target_code
 from augenmerk.viz_app.state.map_text import title
 from augenmerk.viz_app.state.map_view_settings import on_redraw
 from augenmerk.viz_app.state.sentence_text import visible
@@ -43,7 +43,7 @@ class RankAlignersJob(Job):
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "AlignerRanking":
         """See `Job.run`."""
         advice = "Rank its heads on your own pairs in a terminal: augenmerk align --gold FILE."
-        require_languages_of_samples(translator.run_config, advice, target_code=self.target_code)
+        require_languages_of_sample(translator, advice, CHOOSE_TARGET, target_code=self.target_code)
         from augenmerk.core.analysis.alignment import IBM_1_NAME, read_gold, read_ibm_1
         from augenmerk.core.analysis.alignment_ranking import rank_aligners
 

@@ -9,22 +9,23 @@ import numpy as np
 
 from augenmerk.core.analysis.alignment import read_gold
 from augenmerk.core.analysis.roles import SampleProfiles, role_of
-from augenmerk.core.analysis.samples import require_languages_of_samples
-from augenmerk.core.config import RunConfig
+from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.corpora.multi30k import cache_path
 from augenmerk.core.corpora.parallel import read_pair, read_sentences
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
-from augenmerk.core.text.languages import with_code
+from augenmerk.core.text.languages import sentence_with_code
 from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray
 from augenmerk.viz_app.state.experiment_editor import named
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.languages import CHOOSE_TARGET
 from augenmerk.viz_app.state.tab_contents import HeadsQuestion, SampleKind, content
 
 if TYPE_CHECKING:
     from augenmerk.core.analysis.importance import HeadImportance
+    from augenmerk.core.translation.translator import Translator
 
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -175,11 +176,14 @@ def multi30k_files() -> tuple[Path, Path]:
     return folder / "val.de.gz", folder / "val.en.gz"
 
 
-def check_sample(choice: SampleChoice, run: RunConfig, target_code: str | None = None) -> None:
-    """Raises `AnalysisError` unless the sample is of the languages of the model, whose settings are `run`."""
+def check_sample(choice: SampleChoice, translator: "Translator", target_code: str | None = None) -> None:
+    """Raises `AnalysisError` unless the sample is of the languages of the model."""
     if choice.kind != "file":
         advice = "Choose your own file as the sample."
-        require_languages_of_samples(run, advice, needs_target=choice.kind != "examples", target_code=target_code)
+        needs_target = choice.kind != "examples"
+        require_languages_of_sample(
+            translator, advice, CHOOSE_TARGET, needs_target=needs_target, target_code=target_code
+        )
 
 
 def read_sample(
@@ -193,9 +197,8 @@ def read_sample(
     Raises as `_read`.
     """
     sample = _read(choice, num_sentences, languages)
-    if target_code is None:
-        return sample
-    return Sample(tuple(with_code(source, target_code, keeps_own=True) for source in sample.sources), sample.targets)
+    sources = (sentence_with_code(source, target_code, keeps_own=True) for source in sample.sources)
+    return sample._replace(sources=tuple(sources))
 
 
 def _read(choice: SampleChoice, num_sentences: int, languages: tuple[str, str]) -> Sample:

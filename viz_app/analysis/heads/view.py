@@ -64,7 +64,7 @@ class SampleJob(Job):
 
     def sample(self, translator: OpenTranslator) -> Sample:
         """The sentences. Raises `AugenmerkError` if they cannot be read, or are of other languages than the model."""
-        check_sample(self.choice, translator.run_config, self.target_code)
+        check_sample(self.choice, translator, self.target_code)
         languages = translator.run_config.data.languages
         return read_sample(self.choice, self.num_sentences, self.target_code, languages)
 

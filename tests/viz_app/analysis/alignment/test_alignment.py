@@ -273,7 +273,7 @@ def test_a_model_of_other_languages_is_not_ranked_on_the_shipped_pairs(
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     settle(qtbot, tab)
     assert tab.alignment.ranking is None
-    assert "translates English to German; the shipped sample is German to English" in tab.request.problem
+    assert "translates English to German; the sample is German to English" in tab.request.problem
     assert "augenmerk align --gold FILE" in tab.request.problem
 
 

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.analysis.importance import BATCH_SIZE, HeadImportance, head_importance
 from augenmerk.core.analysis.roles import profile_heads, read_sample_roles, roles_path
 from augenmerk.core.checkpoint.file import save_checkpoint
-from augenmerk.core.config import preset
 from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.model.heads import Head, Network
@@ -35,6 +33,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, 
 from augenmerk.viz_app.state.tab_contents import SampleKind
 from augenmerk.viz_app.worker.jobs import JobInterrupted
 from benchmarks.lag import lags, percentile
+from tests.core.analysis.test_samples import translating
 from tests.core.translators import ENGLISH, GERMAN
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
 
@@ -90,11 +89,10 @@ def test_notes_on_the_sentences_stand_with_the_result() -> None:
 
 @pytest.mark.parametrize("kind", ["gold", "examples", "multi30k"])
 def test_a_model_of_other_languages_is_measured_on_a_file_alone(kind: SampleKind, sample_file: Path) -> None:
-    run = preset("notebook")
-    run = replace(run, data=run.data.replace(source_language="en", target_language="de"))
-    with pytest.raises(AnalysisError, match=r"the shipped sample is German.* Choose your own file as the sample\."):
-        check_sample(SampleChoice(kind), run)
-    check_sample(SampleChoice("file", sample_file), run)
+    translator = translating("en", "de")
+    with pytest.raises(AnalysisError, match=r"the sample is German.* Choose your own file as the sample\."):
+        check_sample(SampleChoice(kind), translator)
+    check_sample(SampleChoice("file", sample_file), translator)
 
 
 @pytest.mark.heavy
