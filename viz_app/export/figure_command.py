@@ -49,7 +49,11 @@ from augenmerk.viz_app.state.marks import marks_of_experiment
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
-SUFFIXES = (".png", ".svg", ".pdf", ".html")
+PICTURES = (".png", ".svg", ".pdf")
+SUFFIXES = (*PICTURES, ".html")
+USER_STYLE_HELP = (
+    "draw in the style of your matplotlibrc, such as its fonts and frames (default: the same style on every computer)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +115,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="a name that ends in " + ", ".join(SUFFIXES)
     )
+    parser.add_argument("--user-style", action="store_true", help=USER_STYLE_HELP)
     add_checkpoint(parser)
     add_into(parser)
     return parser
@@ -125,6 +130,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}.")
     if options.head is not None and options.layer is None:
         raise ConfigError(f"--head {options.head} needs a layer. Add --layer.")
+    require_picture(options)
     if options.out.suffix.lower() != ".html":
         import_module("matplotlib")  # a missing package is reported before anything is computed
     found = measured(load_translator(options), options)
@@ -139,6 +145,12 @@ def run(options: argparse.Namespace) -> int:
     else:
         save_picture(found, heads, options)
     return 0
+
+
+def require_picture(options: argparse.Namespace) -> None:
+    """Raises `ConfigError` for `--user-style` next to a file that matplotlib does not draw."""
+    if options.user_style and options.out.suffix.lower() not in PICTURES:
+        raise ConfigError(f"--user-style has no effect on {options.out.suffix} files. Omit it.")
 
 
 def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
@@ -168,14 +180,15 @@ def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[in
 
 def save_picture(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
     """One map, or all as a grid. Raises `AugenmerkError`."""
-    from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure
+    from augenmerk.viz_app.export.figures import grid_figure, map_figure, save_figure, style_of_user
 
-    figure = (
-        grid_figure(blocks_of(found, options), caption(found, "all heads", options))
-        if options.grid
-        else map_figure(drawing_of(found, heads, options))
-    )
-    save_figure(figure, options.out)
+    with style_of_user(is_used=options.user_style):
+        figure = (
+            grid_figure(blocks_of(found, options), caption(found, "all heads", options))
+            if options.grid
+            else map_figure(drawing_of(found, heads, options))
+        )
+        save_figure(figure, options.out)
 
 
 def drawing_of(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> Drawing:

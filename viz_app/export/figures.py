@@ -7,6 +7,7 @@ import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 
@@ -59,17 +60,36 @@ _LAST_RESORT = "Last Resort"  # matplotlib's own font, whose glyphs are boxes
 _NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
+_has_own_style = ContextVar("_has_own_style", default=True)
+
+
 @contextmanager
 def own_style() -> Iterator[None]:
     """Within the block, matplotlib draws in its own style, whatever the user's `matplotlibrc` says. A decorator, too.
 
-    Everything that makes or draws a part of a figure needs it: each part takes the style of that moment.
+    Everything that makes or draws a part of a figure needs it: each part takes the style of that moment. Within
+    `style_of_user` it is the user's style.
     """
     with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        # text stays text, and the names inside an SVG file are the same each time
-        matplotlib.rcParams.update({"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "augenmerk"})
+        if _has_own_style.get():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update({"svg.fonttype": "none", "pdf.fonttype": 42})  # text stays text
+        # words are no TeX, and the names inside an SVG file are the same each time
+        matplotlib.rcParams.update({"text.usetex": False, "svg.hashsalt": "augenmerk"})
         yield
+
+
+@contextmanager
+def style_of_user(*, is_used: bool = True) -> Iterator[None]:
+    """Within the block, figures have the style of the user's `matplotlibrc` and `rcParams`, except `text.usetex`.
+
+    Sizes, colours and fonts that a figure sets itself stay.
+    """
+    token = _has_own_style.set(not is_used)
+    try:
+        yield
+    finally:
+        _has_own_style.reset(token)
 
 
 @own_style()
@@ -300,13 +320,17 @@ def _choose_fonts(figure: Figure) -> None:
             text.set(fontfamily=[*text.get_fontfamily(), *families], fontweight="normal")
 
 
-@lru_cache(maxsize=1024)
 def _other_families(text: str) -> tuple[str, ...]:
     """Families of installed fonts of normal weight that have characters of `text` which the default font lacks.
 
     Fonts that come with matplotlib are first; matplotlib lists fonts in a random order.
     """
-    default = get_font(findfont(FontProperties()))
+    return _families_beyond(findfont(FontProperties()), text)
+
+
+@lru_cache(maxsize=1024)
+def _families_beyond(default_font: str, text: str) -> tuple[str, ...]:
+    default = get_font(default_font)
     missing = {ord(letter) for letter in text if ord(letter) > 0x7F and unicodedata.category(letter) not in _NOT_SOUGHT}
     missing = {code for code in missing if not default.get_char_index(code)}
     if not missing:

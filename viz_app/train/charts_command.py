@@ -11,6 +11,7 @@ from augenmerk.core.errors import AnalysisError, ConfigError, TrainingError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.training.film import FilmFrame, read_film
 from augenmerk.core.translation.result import MapKind
+from augenmerk.viz_app.export.figure_command import USER_STYLE_HELP, require_picture
 from augenmerk.viz_app.export.film import FORMATS as FILMS
 from augenmerk.viz_app.export.film import Film, FilmHeads, save_film
 from augenmerk.viz_app.state.head_roles import clearest_head
@@ -55,6 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
     charts.add_argument(
         "--compare", nargs="+", type=Path, default=(), metavar="RUN", help="other runs to draw in the same charts"
     )
+    charts.add_argument("--user-style", action="store_true", help=USER_STYLE_HELP)
     film = parser.add_argument_group("film")
     film.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
     film.add_argument("--layer", type=int, metavar="N", help="counted from 1 (default: that of the clearest head)")
@@ -75,12 +77,16 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("--all-heads and --head cannot be combined. Give one of them.")
     if not options.all_heads and (options.layer is None) != (options.head is None):
         raise ConfigError("--layer and --head belong together. Give both, or neither, or --layer with --all-heads.")
+    require_picture(options)
     found = read_run(options.folder, with_steps=True)
     if kind == "csv":
         _export(found, ()).save_metrics(options.out)
     elif kind in PICTURES:
+        from augenmerk.viz_app.export.figures import style_of_user
+
         charts = [_chart(found, quantity, options) for quantity in options.quantity]
-        _export(found, charts).save_charts(options.out, has_caption=not options.no_caption)
+        with style_of_user(is_used=options.user_style):
+            _export(found, charts).save_charts(options.out, has_caption=not options.no_caption)
     else:
         save_film(_film(found, options), options.out, _tell)
     return 0

@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -48,6 +49,21 @@ def test_the_ending_says_what_is_written(untrained_checkpoint: Path, tmp_path: P
     assert draw(untrained_checkpoint, "--layer", "1", "--head", "2", "--out", str(tmp_path / name), *grid) == 0
     assert (tmp_path / name).read_bytes().startswith(magic)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.figures
+def test_the_style_of_the_user_is_an_option(
+    untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [tmp_path / f"{name}.svg" for name in ("plain", "own", "users")]
+    assert draw(untrained_checkpoint, "--out", str(files[0])) == 0
+    with matplotlib.rc_context({"axes.facecolor": "#123456", "text.usetex": True}):
+        assert draw(untrained_checkpoint, "--out", str(files[1])) == 0
+        assert draw(untrained_checkpoint, "--user-style", "--out", str(files[2])) == 0
+    assert [b"#123456" in file.read_bytes() for file in files] == [False, False, True]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert draw(untrained_checkpoint, "--user-style", "--out", str(tmp_path / "page.html")) == 2
+    assert "--user-style has no effect on .html files. Omit it." in capsys.readouterr().err
 
 
 @pytest.mark.figures

@@ -10,7 +10,7 @@ from matplotlib.font_manager import FontProperties, findfont, fontManager, get_f
 from matplotlib.text import Text
 
 from augenmerk.core.errors import StorageError
-from augenmerk.viz_app.export.figures import _other_families, grid_figure, map_figure, save_figure
+from augenmerk.viz_app.export.figures import _families_beyond, grid_figure, map_figure, save_figure, style_of_user
 from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock, color_table
 from augenmerk.viz_app.state.map_view import Marks
 from augenmerk.viz_app.train.charts.axes import charts_figure
@@ -54,10 +54,11 @@ def test_a_figure_is_saved_in_the_format_of_its_ending(tmp_path: Path, name: str
 
 def test_other_fonts_do_not_depend_on_the_order_in_which_they_were_found(monkeypatch: pytest.MonkeyPatch) -> None:
     letters = "\u2312\u2203\u0e01\u4e00"  # not in the default font; fonts that come with matplotlib have the first two
-    families = [_other_families.__wrapped__(letters)]
+    default = findfont(FontProperties())
+    families = [_families_beyond.__wrapped__(default, letters)]
     for order in (sorted, lambda fonts, key: sorted(fonts, key=key, reverse=True)):
         monkeypatch.setattr(fontManager, "ttflist", order(fontManager.ttflist, key=lambda font: font.fname))
-        families.append(_other_families.__wrapped__(letters))
+        families.append(_families_beyond.__wrapped__(default, letters))
     assert families[0]
     assert families[1:] == families[:1] * 2
 
@@ -117,6 +118,23 @@ def test_a_style_of_the_user_changes_no_figure(tmp_path: Path, name: str, ending
             "text.usetex": True,
         }, "it is the user's for other figures"
     assert styled.read_bytes() == plain.read_bytes()
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_style_of_the_user_is_used_on_request(tmp_path: Path, name: str) -> None:
+    plain, styled, again = (tmp_path / f"{which}.svg" for which in ("plain", "styled", "again"))
+    save_figure(FIGURES[name](), plain)
+    with matplotlib.rc_context(OF_A_USER):
+        for path in (styled, again):
+            with style_of_user():
+                save_figure(FIGURES[name](), path)
+        with style_of_user(is_used=False):
+            save_figure(FIGURES[name](), tmp_path / "own.svg")
+    assert "<text" in plain.read_text(encoding="utf-8")
+    assert "<text" not in styled.read_text(encoding="utf-8"), "svg.fonttype is path"
+    assert again.read_bytes() == styled.read_bytes()
+    assert (tmp_path / "own.svg").read_bytes() == plain.read_bytes()
 
 
 UNUSUAL = {

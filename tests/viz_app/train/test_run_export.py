@@ -5,6 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
+import matplotlib
 import pytest
 from PIL import Image
 from PySide6.QtCore import Qt
@@ -227,6 +228,7 @@ def test_a_run_of_any_name_is_exported(run: tuple[Path, Recorder], tmp_path: Pat
     [
         (["--out", "a.txt"], "ends in"),
         (["--out", "a.gif", "--layer", "1"], "belong together"),
+        (["--out", "a.csv", "--user-style"], "--user-style has no effect on .csv files"),
         (["--out", "a.gif", "--layer", "9", "--head", "1"], "no layer 9"),
         (["--out", "a.gif", "--layer", "9", "--all-heads"], "no layer 9 in"),
         (["--out", "a.gif", "--layer", "1", "--head", "1", "--all-heads"], "cannot be combined"),
@@ -242,6 +244,15 @@ def test_the_command_refuses_in_one_message(
 def test_the_command_refuses_a_folder_without_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["charts", str(tmp_path), "--out", str(tmp_path / "a.csv")]) == 2
     assert "not the folder of a run" in capsys.readouterr().err
+
+
+@pytest.mark.figures
+def test_the_command_draws_in_the_style_of_the_user_on_request(run: tuple[Path, Recorder], tmp_path: Path) -> None:
+    target = tmp_path / "a.svg"
+    with matplotlib.rc_context({"figure.facecolor": "#123456"}):
+        for style, is_used in (([], False), (["--user-style"], True)):
+            assert main(["charts", str(run[0]), "--out", str(target), *style]) == 0
+            assert (b"#123456" in target.read_bytes()) == is_used
 
 
 @pytest.mark.subprocess
