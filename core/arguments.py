@@ -76,8 +76,20 @@ def _hints_of_fields(kind: Any) -> dict[str, object]:
 
 def _check(value: object, hint: object, name: str, owner: str) -> None:
     if not _fits(value, hint):
+        name, value, hint = _narrowed(name, value, hint)
         words = {"name": name, "owner": owner, "value": _SHORT.repr(value), "kind": _in_words(hint)}
         raise ArgumentError("The argument `{name}` of `{owner}` is {value}. Pass {kind}.", **words)
+
+
+def _narrowed(name: str, value: Any, hint: Any) -> tuple[str, Any, Any]:
+    """Name, value and annotation of the first wrong member of a list; the same if the value is no list at all."""
+    for kind in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
+        origin, members = get_origin(kind), get_args(kind)
+        if origin in _LISTS and isinstance(value, Sequence) and _is_list(value, origin, (Any, ...)):
+            for index, member in enumerate(value):
+                if not _fits(member, members[0]):
+                    return f"{name}[{index}]", member, members[0]
+    return name, value, hint
 
 
 def _fits(value: Any, hint: Any) -> bool:
@@ -120,8 +132,9 @@ def _is_list(value: Any, origin: Any, members: tuple[Any, ...]) -> bool:
         return False
     if not isinstance(value, Collection):
         return origin is Iterable  # its members can be read only once
-    is_of_one_kind = origin is not tuple or members[1:] == (...,)
-    return not is_of_one_kind or all(_fits(member, members[0]) for member in value)
+    if origin is tuple and members[1:] != (...,):
+        return len(value) == len(members) and all(map(_fits, value, members))
+    return all(_fits(member, members[0]) for member in value)
 
 
 def _in_words(hint: Any) -> str:
@@ -133,6 +146,8 @@ def _in_words(hint: Any) -> str:
         return f"one of {', '.join(map(repr, members))}"
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(_in_words(member) for member in members))
+    if origin is tuple and members[1:] != (...,):
+        return f"a tuple ({', '.join(map(_in_words, members))})"
     if origin in _LISTS:
         return f"a list, each item {_in_words(members[0])}"
     if origin is Callable:

@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from tests.core.translators import ENGLISH, GERMAN, read_given, subword_translat
 
 TEXT, TARGET = GERMAN[0], ENGLISH[0]
 HEAD, NETWORK = api.Head("cross", 0, 1), api.Network("decoder", 0)
-OFF = api.HeadScaled(HEAD)
+OFF, BEYOND = api.HeadScaled(HEAD), api.HeadScaled(api.Head("cross", 9, 0))
 PAIR = api.WordPair(TEXT, "a", "man", "dog")
 GOLD = (
     api.GoldPair(1, ("Ein", "Mann"), ("A", "man"), frozenset({(0, 0)}), frozenset({(0, 0)})),
@@ -209,6 +209,35 @@ def test_a_wrong_argument_is_explained(
         (lambda model, translation: api.logit_lens(translation, model), ["translator", "logit_lens", "a Translator"]),
         (lambda model, translation: api.head_importance(model, TEXT, TARGET), ["sources", "a list, each item text"]),
         (lambda model, translation: api.Translator("opus.safetensors"), ["checkpoint", "Translator", "a Checkpoint"]),
+        (
+            lambda model, translation: api.head_importance(model, [TEXT, 5], [TARGET]),
+            ["`sources[1]`", "is 5. Pass text."],
+        ),
+        (
+            lambda model, translation: api.Experiment(TEXT, interventions=[OFF, HEAD]),
+            ["Intervention 1 is Head(", "HeadScaled"],
+        ),
+        (
+            lambda model, translation: api.attribute_pairs(model, [PAIR, None]),
+            ["`pairs[1]`", "is None. Pass a WordPair."],
+        ),
+        (
+            lambda model, translation: list(model.run_many([api.Experiment(TEXT), api.Experiment(" ")])),
+            ["Experiment 1: "],
+        ),
+        (
+            lambda model, translation: model.score_many(translation, [api.Experiment(TEXT, interventions=(BEYOND,))]),
+            ["Experiment 0: ", "cross layer 9"],
+        ),
+        (
+            lambda model, translation: api.head_importance(model, [" "], [TARGET]),
+            ["Not one of 1", "nothing to translate"],
+        ),
+        (lambda model, translation: api.head_importance(model, [], []), ["no sentence pair"]),
+        (lambda model, translation: replace(GOLD[0], sure=frozenset({(0, -1)})), ["link (0, -1)", "Correct it"]),
+        (lambda model, translation: replace(GOLD[0], sure=frozenset({(0,)})), ["sure", "Pass"]),
+        (lambda model, translation: replace(GOLD[0], possible=frozenset()), ["sure link", "Add"]),
+        (lambda model, translation: replace(GOLD[0], languages=("de",)), ["languages", "a tuple (text, text)"]),
         (lambda model, translation: api.Head("crosss", 0, 0), ["kind", "Head", "'encoder', 'decoder', 'cross'"]),
     ],
 )

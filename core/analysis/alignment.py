@@ -52,6 +52,26 @@ class GoldPair(CheckedFields):
     possible: Links
     languages: tuple[str, str] | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("sure", "possible"):
+            object.__setattr__(
+                self, name, frozenset((int(source), int(target)) for source, target in getattr(self, name))
+            )
+        for source, target in sorted(self.sure | self.possible):
+            if source not in range(len(self.source)) or target not in range(len(self.target)):
+                raise AnalysisError(
+                    "The link ({source}, {target}) leads out of the sentences of line {line}, which have {num_source} "
+                    "and {num_target} words. Correct it.",
+                    source=source,
+                    target=target,
+                    line=self.line,
+                    num_source=len(self.source),
+                    num_target=len(self.target),
+                )
+        if not self.sure <= self.possible:
+            raise AnalysisError(f"A sure link of line {self.line} is not possible. Add all sure links to `possible`.")
+
     @property
     def source_text(self) -> str:
         """The source words joined by spaces."""

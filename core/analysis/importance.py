@@ -253,6 +253,8 @@ def _encode_pairs(
         if compiled is not None and compiled.given is not None:
             ids = compiled.given.ids
             pairs.append(ScoredTarget(compiled.source.ids, ids, weight=1, count=len(ids)))
+    if not sources:
+        raise AnalysisError("There is no sentence pair. Pass at least one.")
     if not pairs:
-        raise AnalysisError(f"Not one of {len(sources)} sentence pairs could be read. Choose another sample.")
+        raise AnalysisError(f"Not one of {len(sources)} sentence pairs could be read. The first: {notes[0][0].text}")
     return pairs, summaries(notes)

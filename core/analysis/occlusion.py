@@ -260,10 +260,11 @@ class _ChangedSources:
         translator.check_vocabularies(translation)
         self.words = _words_by_place(translation)
         wanted = sorted(self.words if places is None else set(places))
-        if not wanted or any(place not in self.words for place in wanted):
+        missing = [place for place in wanted if place not in self.words]
+        if missing or not wanted:
             raise AnalysisError(
                 "These source words cannot be left out: {places}. Choose from {choice}.",
-                places=tuple(map(Index, wanted)) or "none",
+                places=tuple(map(Index, missing)) or "none",
                 choice=tuple(map(Index, self.words)),
             )
         experiment = translation.experiment

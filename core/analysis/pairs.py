@@ -16,6 +16,7 @@ from augenmerk.core.analysis.logit_attribution import require_one_word, word_par
 from augenmerk.core.analysis.parts import Component
 from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
 from augenmerk.core.translation.compilation import forced_word
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, General
@@ -112,12 +113,12 @@ def attribute_pairs(
         on_progress: called with the number of finished pairs and their total.
 
     Raises:
-        AnalysisError: there is no pair, or the model cannot read one; the message names its place.
+        AnalysisError: there is no pair, or the model cannot read one; the message names its place, or its index.
     """
     encoded = _encode(translator, pairs)
     end_id, vocabulary = translator.rules.end_id, translator.checkpoint.codecs.target.vocabulary
     found = []
-    for place, (pair, (_, prefix, word, _)) in enumerate(zip(pairs, encoded, strict=True)):
+    for index, (pair, (_, prefix, word, _)) in enumerate(zip(pairs, encoded, strict=True)):
         ids = (*prefix, *word)
         if end_id is not None and end_id not in word:
             ids = (*ids, end_id)
@@ -128,8 +129,8 @@ def attribute_pairs(
                 raise AnalysisError("The beginning and the word are too long for this sentence. Shorten them.")
             found.append(word_parts(translator, translation, len(prefix), pair.rival))
         except (AnalysisError, ExperimentError, TextError) as error:
-            raise _of_line(pair, error) from error
-        on_progress(place + 1, len(pairs))
+            raise _about(pair, index, error) from error
+        on_progress(index + 1, len(pairs))
     words = [(each.chosen_word.log_probability, each.rival_word.log_probability) for each in found]
     return PairAttribution(
         np.array([word - rival for word, rival in words]),
@@ -170,7 +171,7 @@ def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids
     if not pairs:
         raise AnalysisError("There is no pair of words. Pass at least one.")
     encoded = []
-    for pair in pairs:
+    for index, pair in enumerate(pairs):
         try:
             source = translator.compile(Experiment(pair.source)).source.ids
             prefix = _ids_of(translator, 0, pair.prefix) if pair.prefix else ()
@@ -183,7 +184,7 @@ def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids
             if longest >= translator.run_config.model.max_positions:
                 raise AnalysisError(f"The translation has {longest} tokens, too many for this model. Shorten it.")
         except (AnalysisError, ExperimentError, TextError) as error:
-            raise _of_line(pair, error) from error
+            raise _about(pair, index, error) from error
         encoded.append((source, prefix, word, rival))
     return encoded
 
@@ -202,5 +203,7 @@ def _ids_of(translator: Translator, step: int, text: str) -> Ids:
     return ids
 
 
-def _of_line(pair: WordPair, error: AugenmerkError) -> AnalysisError:
-    return AnalysisError("{place}: {error}" if pair.place else "{error}", place=pair.place, error=error)
+def _about(pair: WordPair, index: int, error: AugenmerkError) -> AnalysisError:
+    """The error with the pair's place: its line in a file, or its index."""
+    place = pair.place or CountedText("Pair {index}", index=Index(index))
+    return AnalysisError("{place}: {error}", place=place, error=error)

@@ -129,7 +129,7 @@ def _print_one(
     experiments = [experiment]
     if options.target is not None:
         experiments.insert(0, replace(experiment.without(CausalMaskLifted()), output=own_decoding))
-    found = list(translator.run_many(experiments, need_maps=options.attention is not None))
+    found = list(translator.run_many(map(translator.compile, experiments), need_maps=options.attention is not None))
     translation, given = found[0], found[1] if len(found) > 1 else None
     if options.attention:
         save_attention(translator, given or translation, options.attention)
@@ -165,7 +165,7 @@ def _print_json_list(translator: "Translator", request: Experiment, options: arg
     """Print an object for one line of standard input, or a list for several, with null for empty lines."""
     lines = [into_language(options, line) for line in read_all_lines(STANDARD_INPUT)]
     if len(lines) == 1:
-        (found,) = translator.run_many([replace(request, source_text=lines[0])], need_maps=False)
+        (found,) = translator.run_many([translator.compile(replace(request, source_text=lines[0]))], need_maps=False)
         print(json.dumps(as_dict(translator, found), ensure_ascii=False, indent=2))
         return 0
     refusals = Refusals(ignore_empty=True)

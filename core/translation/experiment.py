@@ -440,10 +440,15 @@ class Experiment:
                 f"The output is {self.output!r}. Use Greedy(), Beam(size) or GivenTarget(text), and pass interventions "
                 "by name: interventions=(…)."
             )
-        for each in _as_tuple(self.interventions, "interventions are"):
-            if not isinstance(each, INTERVENTION_TYPES):
+        for index, intervention in enumerate(_as_tuple(self.interventions, "interventions are")):
+            if not isinstance(intervention, INTERVENTION_TYPES):
                 names = ", ".join(known.__name__ for known in INTERVENTION_TYPES)
-                raise ExperimentError(f"An intervention is {each!r}. Use one of {names}.")
+                raise ExperimentError(
+                    "Intervention {index} is {value}. Use one of {names}.",
+                    index=Index(index),
+                    value=repr(intervention),
+                    names=names,
+                )
         object.__setattr__(self, "interventions", in_canonical_order(self.interventions))
         if isinstance(self.output, GivenTarget) and self.forced:
             raise ExperimentError(

@@ -14,6 +14,7 @@ from torch import Tensor
 from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.counting import Index
 from augenmerk.core.device import DeviceChoice, choose_device
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import CompiledTransformer, Compiler, Model
@@ -274,12 +275,13 @@ class Translator:
             should_stop: called before each decoding step, and before given targets are read.
 
         Raises:
-            What `run` raises, before any result of the window is given.
+            What `run` raises, before any result of the window is given. The message names the index of the experiment.
         """
-        waiting, model = iter(experiments), self.current_model()
+        waiting, model, num_done = iter(experiments), self.current_model(), 0
         digest = self._digest_of(model)
         while window := list(islice(waiting, EXPERIMENT_WINDOW)):
-            compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in window]
+            compiled = self._compile_many(window, num_done)
+            num_done += len(window)
             results: list[Translation | None] = [None] * len(compiled)
             for group in groups_to_run(compiled):
                 batch = [compiled[place] for place in group]
@@ -302,6 +304,18 @@ class Translator:
         typed = self._encoded(experiment.source_text)
         compiled = compile_experiment(experiment, typed, self.checkpoint.codecs, self.run_config, self.rules)
         compile_interventions(self.model, [compiled.experiment.changes])  # knows heads and networks
+        return compiled
+
+    def _compile_many(
+        self, experiments: Iterable[Experiment | CompiledExperiment], first: int = 0
+    ) -> list[CompiledExperiment]:
+        """The experiments, those that are not compiled as by `compile`. Messages count them from `first`."""
+        compiled = []
+        for index, experiment in enumerate(experiments, start=first):
+            try:
+                compiled.append(experiment if isinstance(experiment, CompiledExperiment) else self.compile(experiment))
+            except (TextError, ExperimentError, AnalysisError) as error:
+                raise type(error)("Experiment {index}: {error}", index=Index(index), error=error) from error
         return compiled
 
     def try_compile(self, experiment: Experiment) -> tuple[CompiledExperiment | None, tuple[Note, ...]]:
@@ -400,7 +414,7 @@ class Translator:
         self.check_vocabularies(translation)
         scores: list[tuple[float, ...]] = []
         read_ids = self.rules.read_ids(translation.predicted_ids)
-        compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
+        compiled = self._compile_many(experiments)
         for logits in self.runner.logits_after(self.current_model(), read_ids, compiled, should_stop):
             chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(logits), -1)
             found = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]

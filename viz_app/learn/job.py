@@ -29,7 +29,7 @@ class RunJob(Job):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[Translation, ...]:
         """See `Job.run`."""
-        return tuple(translator.run_many(self.experiments, should_stop=should_stop))
+        return tuple(translator.run_many(map(translator.compile, self.experiments), should_stop=should_stop))
 
 
 class LogitPartsJob(TranslationJob):
@@ -67,7 +67,7 @@ class HeadPointsJob(TranslationJob):
 
         heads, whole = heads_of(translator.model.config), self.translation
         off = [whole.experiment.with_interventions(HeadScaled(head)) for head in heads]
-        scores = translator.score_many(whole, off, should_stop=should_stop)
+        scores = translator.score_many(whole, list(map(translator.compile, off)), should_stop=should_stop)
         clear = {kind: clarity(whole.maps.of_kind(kind)) for kind in MAP_KINDS}
         return tuple(
             HeadPoint(head, float(clear[head.kind][head.layer, head.head]), sum(found) - whole.log_probability)
@@ -92,7 +92,7 @@ class NetworksOffJob(Job):
         networks = (None, *networks_of(translator.model.config))
         changes = [() if network is None else (FeedForwardScaled(network),) for network in networks]
         experiments = [self.given.with_interventions(*each) for each in changes]
-        found = translator.run_many(experiments, need_maps=False, should_stop=should_stop)
+        found = translator.run_many(map(translator.compile, experiments), need_maps=False, should_stop=should_stop)
         return dict(zip(networks, found, strict=True))
 
 

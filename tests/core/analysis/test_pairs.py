@@ -1,6 +1,7 @@
 """Log P(word) − log P(rival) and its parts, against the probabilities of the plain model, pair by pair."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 
 from augenmerk.core.analysis import importance
 from augenmerk.core.analysis.pairs import WordPair, attribute_pairs, pairs_importance, read_pairs
+from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.model.heads import Head, heads_of, networks_of
 from augenmerk.core.model.sites import attentions_of
@@ -193,6 +195,10 @@ def test_a_pair_that_the_model_cannot_read_is_named_by_its_place(
         with pytest.raises(AnalysisError) as refused:
             function(translator, [PAIRS[0], pair])
         assert str(refused.value).startswith(f"{pair.place}: {message}")
+        with pytest.raises(AnalysisError) as refused:
+            function(translator, [PAIRS[0], replace(pair, place="")])
+        assert str(refused.value).startswith(f"Pair 1: {message}")
+        assert display_text(refused.value).startswith(f"Pair 2: {message}")
 
 
 def test_no_pairs_are_refused(translator: Translator) -> None:
