@@ -34,8 +34,9 @@ class Pass:
 
     @classmethod
     def of(cls, translator: "Translator", translation: Translation) -> "Pass":
-        """The pass that made a translation. See `Translator.pass_over`."""
-        return cls(translator.pass_over(translation), translation.maps)
+        """A pass over a translation, with its maps if the model made it. See `Translator.pass_over`."""
+        maps = translation.attention if translator.has_made(translation) else None
+        return cls(translator.pass_over(translation), maps)
 
     def weights(self, kind: MapKind) -> FloatArray:
         """The attention weights of a kind, [L, H, Q, M]. Costs nothing if the translation has them."""

@@ -79,7 +79,12 @@ class SourceOcclusion:
     model_digest: str = ""
 
     def change_of(self, word: OccludedWord) -> float:
-        """The change of the old translation's log-probability, in nats; below 0 if it became less probable."""
+        """The change of the old translation's log-probability, in nats; below 0 if it became less probable.
+
+        Raises `AnalysisError` if the word is not one of `words`.
+        """
+        if word not in self.words:
+            raise AnalysisError("This word belongs to another result. Choose one of `words`.")
         return sum(word.log_probabilities) - sum(self.log_probabilities)
 
     @property
@@ -283,8 +288,8 @@ class _ChangedSources:
         ]
 
     def baseline(self, should_stop: Callable[[], bool] = lambda: False) -> tuple[float, ...]:
-        """The log-probabilities of the old translation without the rows in `left_out`."""
-        if not self.left_out:
+        """The log-probabilities of the old translation under this model, without the rows in `left_out`."""
+        if not self.left_out and self._translator.has_made(self._translation):
             return self._translation.log_probabilities
         return self._translator.score_many(self._translation, [self._experiment], should_stop=should_stop)[0]
 

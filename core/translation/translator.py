@@ -162,13 +162,29 @@ class Translator:
     def check_vocabularies(self, translation: Translation) -> None:
         """Raises `AnalysisError` for a translation by a model with other vocabularies: its ids mean other tokens here.
 
-        A translation without `vocabulary_digest`, as one made by hand, is accepted.
+        A translation without `vocabulary_digest`, as one made by hand, is accepted if it has ids of tokens.
         """
         if translation.vocabulary_digest not in ("", self.checkpoint.codecs.vocabulary_digest):
             raise AnalysisError(
                 f"The translation “{translation.text[:60]}” is by a model with other vocabularies than {self.name}. "
                 "Translate the sentence with this model, or use the model of the translation."
             )
+        source, target = (range(size) for size in self.vocabulary_sizes)
+        read, predicted = translation.read_ids, translation.predicted_ids
+        has_ids = bool(translation.source_ids and read) and len(read) == len(predicted)
+        if (
+            not has_ids
+            or not all(token in source for token in translation.source_ids)
+            or not all(token in target for token in (*read, *predicted))
+        ):
+            raise AnalysisError(
+                f"The translation “{translation.text[:60]}” has no ids of tokens of this model. Translate the "
+                "sentence with this model."
+            )
+
+    def has_made(self, translation: Translation) -> bool:
+        """Whether a translation is by the model in its present state, so that its numbers are the model's, too."""
+        return translation.model_digest in ("", self.digest)
 
     @property
     def target_codes(self) -> tuple[str, ...]:

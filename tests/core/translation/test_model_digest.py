@@ -2,8 +2,8 @@
 
 import copy
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from augenmerk.core.analysis.decoder_lens import decoder_lens
 from augenmerk.core.analysis.importance import head_importance
 from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
 from augenmerk.core.analysis.logit_lens import logit_lens
+from augenmerk.core.analysis.measures import MEASURES, measure
 from augenmerk.core.analysis.occlusion import (
     left_out_words,
     occlude_source_words,
@@ -57,6 +58,13 @@ READERS: dict[str, Callable[[Translator, Translation], Any]] = {
     ),
     "left_out_words": left_out_words,
     "align": lambda model, translation: align(model, translation, Aligner(0, 0, "read", "weight")),
+    **{
+        f"measure {name} {kind}": lambda model, translation, name=name, kind=kind: measure(
+            model, translation, name, kind
+        )
+        for name, found in MEASURES.items()
+        for kind in found.kinds
+    },
     "trace_translation": trace_translation,
     "trace": lambda model, translation: model.trace(translation, "logits")["logits"].detach().numpy(),
     "pass_over": lambda model, translation: model.pass_over(translation),
@@ -69,7 +77,7 @@ SAMPLES: dict[str, Callable[[Translator], Any]] = {
     "attribute_pairs": lambda model: attribute_pairs(model, [WordPair(TEXT, "a", "man", "dog")]),
     "profile_heads": lambda model: profile_heads(model, [TEXT]),
 }
-WITHOUT_DIGEST = ("score", "pass_over", "trace", "translate_", "left_out_words", "align", "score_without")
+WITHOUT_DIGEST = ("score", "pass_over", "trace", "translate_", "left_out_words", "align", "score_without", "measure ")
 """Functions that return plain values."""
 
 
@@ -269,9 +277,24 @@ def test_with_the_same_vocabularies_its_tokens_are_read_under_the_given_model(
     expected = read(later, read_given(later, TEXT, ENGLISH[0]))
     digest = getattr(translation, "model_digest", None)
     assert digest in (None, later.digest)
-    for name, value in vars(expected).items() if hasattr(expected, "__dict__") else ():
-        if isinstance(value, np.ndarray):
-            np.testing.assert_allclose(getattr(translation, name), value, atol=1e-4, err_msg=name)
+    numbers = list(numbers_in(expected))
+    np.testing.assert_allclose(list(numbers_in(translation)), numbers, atol=1e-4)
+
+
+def numbers_in(result: Any) -> Iterator[float]:
+    """All numbers of a result, except those of the translation that it is about, and of the time it took."""
+    if isinstance(result, int | float | np.number):
+        yield float(result)
+    elif isinstance(result, np.ndarray):
+        yield from map(float, result.flat)
+    elif isinstance(result, Mapping):
+        yield from numbers_in(list(result.values()))
+    elif isinstance(result, list | tuple):
+        for member in result:
+            yield from numbers_in(member)
+    elif is_dataclass(result):
+        names = {field.name for field in fields(result)} - {"translation", "seconds", "experiment"}
+        yield from numbers_in([getattr(result, name) for name in sorted(names)])
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if not name.startswith(WITHOUT_DIGEST)])
