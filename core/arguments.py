@@ -44,8 +44,7 @@ def checks_arguments(public: PublicT) -> PublicT:
     parameters = signature(public).parameters.values()
     hints = {parameter.name: parameter.annotation for parameter in parameters}
     names = [parameter.name for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
-    path = public.__qualname__.split(".")
-    owner = path[-2] if path[-1] == "__init__" else path[-1]
+    owner = public.__qualname__.removesuffix(".__init__")
 
     @wraps(public)
     def checked(*arguments: Any, **named: Any) -> Any:

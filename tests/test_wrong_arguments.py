@@ -234,6 +234,36 @@ def test_a_wrong_argument_is_explained(
             ["Not one of 1", "nothing to translate"],
         ),
         (lambda model, translation: api.head_importance(model, [], []), ["no sentence pair"]),
+        (lambda model, _: api.Aligner(None, 3, "read", "weight"), ["Head 3 needs a layer"]),
+        (lambda model, _: api.Aligner(0, 0, "read", "weight", "encoder"), ["encoder", "cross"]),
+        (lambda model, _: api.attribute_pairs(model, [replace(PAIR, word=" ")]), ["Pair 0: ", "empty. Name a word"]),
+        (lambda model, _: api.attribute_pairs(model, [PAIR], changes=[OFF, OFF]), ["Two interventions"]),
+        (
+            lambda model, translation: translation.word_log_probability(api.Word("far", 90, 91)),
+            ["“far”", "target_words"],
+        ),
+        (
+            lambda model, translation: api.occlude_source_words(model, translation).change_of(
+                api.occlude_source_words(model, translation).words[0]
+            ),
+            ["belongs to another result", "Choose"],
+        ),
+        (
+            lambda model, translation: api.query_key_parts(model, translation, HEAD, 1).of_cell(0).table("heads 9"),
+            ["no group 'heads 9'", "Choose one of token"],
+        ),
+        (
+            lambda model, translation: api.logit_lens(model, replace(translation, predicted_ids=(10**6,) * 3)),
+            ["no ids of tokens", "Translate the sentence"],
+        ),
+        (
+            lambda model, translation: api.logit_lens(model, replace(translation, source_ids=(), read_ids=())),
+            ["no ids of tokens"],
+        ),
+        (
+            lambda model, _: api.HeadImportance.of_kind(api.head_importance(model, [TEXT], [TARGET]), "x"),
+            ["`HeadImportance.of_kind`"],
+        ),
         (lambda model, translation: replace(GOLD[0], sure=frozenset({(0, -1)})), ["link (0, -1)", "Correct it"]),
         (lambda model, translation: replace(GOLD[0], sure=frozenset({(0,)})), ["sure", "Pass"]),
         (lambda model, translation: replace(GOLD[0], possible=frozenset()), ["sure link", "Add"]),

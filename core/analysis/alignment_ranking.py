@@ -113,7 +113,7 @@ class Aligner(Counted, CheckedFields):
     """A way of reading word links off a model.
 
     Attributes:
-        layer: counted from 0; None for the mean of all heads of all layers.
+        layer: counted from 0; None for the mean of all heads of all layers, then without a head.
         head: counted from 0; None for the mean of all heads of the layer, or where the measure has one map a layer.
         label_mode: whether row t belongs to the token read at step t, or to the one predicted.
         measure: the measure of the map's cells.
@@ -125,6 +125,15 @@ class Aligner(Counted, CheckedFields):
     label_mode: LabelMode
     measure: MeasureName
     kind: MapKind = "cross"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kind != "cross":
+            raise AnalysisError(f'Maps of {self.kind} attention link no words of two sentences. Use "cross".')
+        if self.layer is None and self.head is not None:
+            raise AnalysisError(
+                "Head {head} needs a layer. Pass one, or None for both: the mean of all heads.", head=Index(self.head)
+            )
 
     def text_from(self, first: int) -> str:
         """See `Counted`."""

@@ -111,8 +111,8 @@ MAX_NAMED = 20
 def _check_meaning(first: Axis, second: Axis, name: str) -> None:
     if first.meaning != second.meaning:
         raise AnalysisError(
-            f"The {name} of the first map are {first.meaning}s and those of the second {second.meaning}s. Choose the "
-            "same kind and row naming for both."
+            f"The {name} of the first map are named by {first.meaning}, those of the second by {second.meaning}. "
+            "Choose the same kind and row naming for both."
         )
 
 

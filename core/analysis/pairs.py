@@ -115,6 +115,7 @@ def attribute_pairs(
     Raises:
         AnalysisError: there is no pair, or the model cannot read one; the message names its place, or its index.
     """
+    translator.check(Experiment("", interventions=tuple(changes)))
     encoded = _encode(translator, pairs)
     end_id, vocabulary = translator.rules.end_id, translator.checkpoint.codecs.target.vocabulary
     found = []
@@ -174,7 +175,7 @@ def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids
     for index, pair in enumerate(pairs):
         try:
             source = translator.compile(Experiment(pair.source)).source.ids
-            prefix = _ids_of(translator, 0, pair.prefix) if pair.prefix else ()
+            prefix = _ids_of(translator, 0, pair.prefix) if pair.prefix.strip() else ()
             if translator.rules.end_id in prefix:
                 raise AnalysisError(f"The beginning “{pair.prefix}” contains the end of the sentence. Remove it.")
             word, rival = (_word_ids(translator, len(prefix), each) for each in (pair.word, pair.rival))
@@ -196,6 +197,8 @@ def _word_ids(translator: Translator, step: int, text: str) -> Ids:
 
 
 def _ids_of(translator: Translator, step: int, text: str) -> Ids:
+    if not text.strip():
+        raise AnalysisError("A word is empty. Name a word and its rival.")
     codec = translator.checkpoint.codecs.target
     ids = tuple(codec.vocabulary.ids[each.token] for each in forced_word(step, text, codec))
     if not set(ids).isdisjoint(translator.rules.forbidden_ids):

@@ -254,6 +254,9 @@ class CellParts(ReadOnlyArrays):
 
         Args:
             opened_query, opened_key: the name of a group that is shown by component; empty for all groups.
+
+        Raises:
+            AnalysisError: there is no such group.
         """
         rows = _chosen_groups(self.row.query_components, self.products, opened_query)
         columns = _chosen_groups(self.row.key_components, self.products.T, opened_key)
@@ -284,6 +287,9 @@ def _chosen_groups(
 ) -> tuple[ComponentGroup, ...]:
     """The groups with the largest products [P, any], or the members of one of them; the rest are “others”."""
     groups = group_components(components)
+    if opened not in ("", *(group.name for group in groups)):
+        names = ", ".join(group.name for group in groups)
+        raise AnalysisError(f"There is no group {opened!r} of components. Choose one of {names}.")
     for group in groups:
         if group.name == opened:
             members = [(components[place], place) for place in group.places]

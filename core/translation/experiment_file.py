@@ -347,8 +347,9 @@ def to_bytes(document: Document) -> bytes:
     except (ValueError, TypeError) as error:
         if isinstance(error, UnicodeEncodeError):
             error = JsonError("A text holds an invalid character (lone surrogate).")
+        reason = str(error).rstrip(".")
         raise ExperimentFileError(
-            f"This {kind} cannot be written to a file: {error} Nothing was written; change the {kind}."
+            f"This {kind} cannot be written to a file: {reason}. Nothing was written; change the {kind}."
         ) from error
     return data
 

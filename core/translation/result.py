@@ -340,7 +340,12 @@ class Translation:
             raise AnalysisError("The translation has no step {step}. Choose from steps {first} to {last}.", **choice)
 
     def word_log_probability(self, word: Word) -> float:
-        """Natural log of the probability of one target word, given all before it."""
+        """Natural log of the probability of one target word, given all before it.
+
+        Raises `AnalysisError` if it is not a word of this translation.
+        """
+        if not 0 <= word.start < word.end <= len(self.log_probabilities):
+            raise AnalysisError(f"“{word.text}” is no word of this translation. Choose one of `target_words`.")
         return sum(self.log_probabilities[word.start : word.end])
 
     def __repr__(self) -> str:

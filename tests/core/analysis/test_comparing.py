@@ -125,7 +125,7 @@ def test_sentences_with_nothing_but_marks_in_common_are_refused() -> None:
 
 
 def test_maps_of_different_things_are_refused() -> None:
-    with pytest.raises(AnalysisError, match="queries of the first map are token reads"):
+    with pytest.raises(AnalysisError, match="queries of the first map are named by token read,"):
         difference(labelled(FIRST), labelled(FIRST, mode="predicted"))
     one_head = replace(labelled(FIRST), weights=labelled(FIRST).weights[0, 0])
     with pytest.raises(AnalysisError, match="one head with one head"):
