@@ -58,6 +58,14 @@ def open_file(path: Path | str) -> io.BufferedReader:
         raise
 
 
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, through links or other spellings too."""
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # one of them is missing, is a broken link, or cannot be a path
+        return False
+
+
 def reason_of(error: Exception) -> str:
     """The reason why reading failed, without the path, which the message already names."""
     return getattr(error, "strerror", None) or str(error)

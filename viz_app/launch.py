@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from augenmerk.core.cli.command import OptionParser, leave, refuse, run_guarded
+from augenmerk.core.cli.outputs import PICTURES, OutputFile
 from augenmerk.core.process import collector_paused, open_standard_streams, share_one_heap, tune_process
 
 if TYPE_CHECKING:
@@ -123,6 +124,9 @@ def window_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--sentence", metavar="TEXT", help="start with this sentence")
     parser.add_argument(
-        "--screenshot", type=Path, metavar="PNG", help="translate, save a picture of the window to this file, and exit"
+        "--screenshot",
+        type=OutputFile(PICTURES[0]),
+        metavar="PNG",
+        help="translate, save a picture of the window to this file, and exit",
     )
     return parser

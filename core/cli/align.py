@@ -37,6 +37,7 @@ from augenmerk.core.cli.options import (
     read_general,
     take_experiment,
 )
+from augenmerk.core.cli.outputs import LINKS, OutputFile
 from augenmerk.core.cli.values import names_of, origin_values
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
@@ -98,7 +99,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="train IBM model 1 on these lines of source and target, or one file of pairs (default: its shipped links, "
         "trained on Multi30k)",
     )
-    parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links to this file")
+    parser.add_argument(
+        "--write-ibm-1", type=OutputFile(LINKS), metavar="FILE", help="with --ibm-1: write its links to this file"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, which counts layers, heads and words from 0")
     add_checkpoint(parser)
     add_into(parser)

@@ -59,6 +59,7 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
+from augenmerk.core.cli.outputs import ARRAYS, NUMBERS, OutputFile
 from augenmerk.core.cli.values import INTERVENTIONS, Numbers, origin_arrays, translation_arrays, write_arrays
 from augenmerk.core.errors import AnalysisError, ConfigError, CorpusError, NonFiniteError
 from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head
@@ -91,7 +92,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_experiment(parser, EXPERIMENT_HELP)
     parser.add_argument("--target", metavar="TEXT", help="analyze this translation (default: the model's own)")
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="an .npz or .json file (default: JSON to standard output)"
+        "--out",
+        type=OutputFile(ARRAYS, NUMBERS),
+        metavar="FILE",
+        help="an .npz or .json file (default: JSON to standard output)",
     )
     _add_maps(parser.add_argument_group("maps"))
     _add_dependence(parser.add_argument_group("what the words depend on"))

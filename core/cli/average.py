@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from augenmerk.core.cli.outputs import CHECKPOINT, OutputFile
 from augenmerk.core.errors import CheckpointError, ConfigError
 
 
@@ -21,7 +22,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--best", type=int, metavar="K", help="average the K best checkpoints in the folder (see train --keep-best)"
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checkpoint to write")
+    parser.add_argument(
+        "--out", type=OutputFile(CHECKPOINT), required=True, metavar="FILE", help="the checkpoint to write"
+    )
     parser.add_argument("--half", action="store_true", help="store weights in 16 bits: half the size")
 
 

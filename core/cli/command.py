@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TextIO
 
+from augenmerk.core.cli.outputs import check_outputs, path_of
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.memory import is_out_of_memory
@@ -36,14 +37,19 @@ class OptionParser(argparse.ArgumentParser):
         super().__init__(*args, **kwargs)
         self.register("type", int, _of_type(int, "a whole number"))
         self.register("type", float, _of_type(float, "a number"))
-        self.register("type", Path, _path)
+        self.register("type", Path, path_of)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, and refuse unknown options here: the parser of the whole program would report them as its own."""
-        found, unknown = super().parse_known_args(args, namespace)
+        """Parse, and refuse unknown options here: the parser of the whole program would report them as its own.
+
+        Raises:
+            StorageError: an option names a file to write that must not be replaced.
+        """
+        options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(map(shown, unknown))}")
-        return found, unknown
+        check_outputs(self._actions, options)
+        return options, unknown
 
     def error(self, message: str) -> NoReturn:
         """Report a refused option without the whole usage."""
@@ -58,14 +64,6 @@ def _of_type(kind: Callable[[str], object], name: str) -> Callable[[str], object
             raise argparse.ArgumentTypeError(f"{shown(text)} is not {name}.") from None
 
     return parse
-
-
-def _path(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError(
-            "the path is empty. Enter a path, or . for the current folder. A shell variable may be empty."
-        )
-    return Path(text)
 
 
 def shown(text: str) -> str:

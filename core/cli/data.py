@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from augenmerk.core.cli.outputs import PREPARED, OutputFile
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from augenmerk.core.config.run_config import with_dotted
 from augenmerk.core.corpora.parallel import DataSource
@@ -22,7 +23,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--preset", choices=PRESETS, default=DEFAULT_PRESET, help="tokenize as this preset does (default: %(default)s)"
     )
     add_settings(prepare)
-    prepare.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write (.safetensors)")
+    prepare.add_argument(
+        "--out", type=OutputFile(PREPARED), required=True, metavar="FILE", help="the file to write (.safetensors)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

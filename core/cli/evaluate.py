@@ -20,6 +20,7 @@ from augenmerk.core.cli.options import (
     read_general,
     take_experiment,
 )
+from augenmerk.core.cli.outputs import TEXT, OutputFile
 from augenmerk.core.cli.values import names_of, origin_values
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment_file import part_to_json
@@ -40,7 +41,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--reference", type=Path, metavar="FILE", help="the translations of --source")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
-    parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one per line")
+    parser.add_argument(
+        "--hypotheses", type=OutputFile(TEXT), metavar="FILE", help="write the translations here, one per line"
+    )
     add_experiment(
         parser,
         "use the decoding and the changes of this file, which must fit every sentence: to heads and networks. Options "

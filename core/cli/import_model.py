@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from augenmerk.core.cli.outputs import CHECKPOINT, OutputFile
 from augenmerk.core.storage import writable
 from augenmerk.core.text.languages import language_in_words
 
@@ -20,7 +21,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a folder with a Hugging Face Marian or JoeyNMT model, a PyTorch file of notebook 6 or The Annotated "
         "Transformer, or the name of a Hugging Face repository, such as Helsinki-NLP/opus-mt-de-en",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checkpoint to write")
+    parser.add_argument(
+        "--out", type=OutputFile(CHECKPOINT), required=True, metavar="FILE", help="the checkpoint to write"
+    )
     parser.add_argument(
         "--source-language", metavar="CODE", help="language of the source if the files do not name it: de or German"
     )

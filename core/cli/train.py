@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from augenmerk.core.cli.data import add_corpus, add_settings, corpus_source, with_languages
 from augenmerk.core.cli.options import add_device, into_code
+from augenmerk.core.cli.outputs import OutputFolder
 from augenmerk.core.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
 from augenmerk.core.config.run_config import (
@@ -29,6 +30,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError, TrainingError
 from augenmerk.core.quantities import duration
 from augenmerk.core.text.languages import codes_for, inner_code, language_name
+from augenmerk.core.training.folder import FILES, require_right_folder
 
 if TYPE_CHECKING:
     from augenmerk.core.corpora.prepared import PreparedCorpus
@@ -109,7 +111,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="resume even if the training data has changed since the run was saved",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for checkpoints and history")
+    parser.add_argument(
+        "--out", type=OutputFolder(FILES), required=True, metavar="DIR", help="folder for checkpoints and history"
+    )
     add_device(parser)
 
 
@@ -192,6 +196,7 @@ def _train(
     from augenmerk.core.training.tensorboard import tensorboard_log
 
     changes = read_changes(options.change)
+    require_right_folder(options.out, options.resume)  # before the data are read
     check_address_space()
     check_memory_for_training(settings.model, choose_device(world.device(options.device)).name)
     show = TerminalProgress()

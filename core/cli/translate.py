@@ -37,6 +37,7 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
+from augenmerk.core.cli.outputs import ARRAYS, OutputFile
 from augenmerk.core.cli.values import origin_values, token_values, translation_arrays, write_arrays
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
@@ -71,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--attention",
-        type=Path,
+        type=OutputFile(ARRAYS),
         metavar="FILE.npz",
         help="write all attention maps and their tokens to this file (with --target: those of the given pair; with "
         "--jsonl: one file per sentence to this folder, which must not hold those of another run)",

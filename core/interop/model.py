@@ -26,7 +26,7 @@ from augenmerk.core.interop.weights import (
     weights_among,
 )
 from augenmerk.core.plain_text import name_of
-from augenmerk.core.storage import check_writable
+from augenmerk.core.storage import check_writable, is_same_file
 from augenmerk.core.tensor_file import open_foreign_tensors
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.languages import UNDETERMINED, language_code
@@ -339,7 +339,7 @@ def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
             continue
         if path.is_dir():
             _check_folder(target, real, path)
-        elif _same_file(target, path):
+        elif is_same_file(target, path):
             raise StorageError(
                 f"Cannot write {target}: it is the model itself that is imported ({path}). Choose another name."
             )
@@ -348,13 +348,13 @@ def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
 def _check_folder(target: Path, real: Path, folder: Path) -> None:
     root = Path(os.path.realpath(folder))
     if target.exists():
-        linked = next((entry for entry in _entries(root) if _same_file(target, entry)), None)
+        linked = next((entry for entry in _entries(root) if is_same_file(target, entry)), None)
         if (linked is not None or real.is_relative_to(root)) and not _is_own(target):
             file = folder / (linked.name if linked is not None else real.relative_to(root))
             raise StorageError(
                 f"Cannot write {target}: it is {file}, one of the files that are imported. Choose another name."
             )
-    elif real.name in _READ_FROM_FOLDERS and _same_file(real.parent, root):
+    elif real.name in _READ_FROM_FOLDERS and is_same_file(real.parent, root):
         raise StorageError(
             f"Cannot write {target}: the weights of the model in {folder} would be looked for in it. Choose "
             "another name or folder."
@@ -367,14 +367,6 @@ def _entries(folder: Path) -> list[Path]:
         return list(folder.iterdir())
     except OSError:
         return []
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    """Whether two paths lead to one file, through links or other spellings too."""
-    try:
-        return one.samefile(other)
-    except OSError:  # one of them is missing, or is a broken link
-        return False
 
 
 def _is_own(path: Path) -> bool:

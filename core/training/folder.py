@@ -39,6 +39,8 @@ from augenmerk.core.training.film import FILM, own_frame_paths
 LAST, BEST, HISTORY, STEPS = "last.safetensors", "best.safetensors", "history.csv", "steps.bin"
 RUN_SETTINGS, ENVIRONMENT, TENSORBOARD = "run.toml", "environment.json", "tensorboard"
 INPUTS = "inputs.json"
+FILES = (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT, INPUTS)
+"""Names of the files of every run."""
 CheckpointKind = Literal["best", "last"]
 _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
     "best": re.compile(r"best-epoch\d+-step\d+\.safetensors"),
@@ -65,6 +67,10 @@ def require_right_folder(folder: Path, resume: bool) -> None:
     has_files = any(os.path.exists(folder / name) for name in (LAST, BEST))  # noqa: PTH110
     if has_files or older_files(folder, "best") or older_files(folder, "last"):
         raise TrainingError(f"{folder} already contains a run. Resume that run, or choose an empty or new folder.")
+    if not is_run(folder) and (others := [name for name in FILES if os.path.exists(folder / name)]):  # noqa: PTH110
+        raise TrainingError(
+            f"{folder} already contains {others[0]}, which training would replace. Choose an empty or new folder."
+        )
 
 
 @dataclass(frozen=True)
@@ -143,7 +149,7 @@ def discard_run(folder: Path) -> None:
         StorageError: something cannot be removed.
     """
     try:
-        own = [folder / name for name in (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT, INPUTS)]
+        own = [folder / name for name in FILES]
         own += [*older_files(folder, "best"), *older_files(folder, "last"), *own_frame_paths(folder).values()]
         if not (folder / TENSORBOARD).is_symlink():
             own += (folder / TENSORBOARD).glob("events.out.tfevents.*")
@@ -414,6 +420,12 @@ def is_run(folder: Path) -> bool:
         return any((folder / name).is_file() for name in (RUN_SETTINGS, LAST, BEST))
     except OSError:
         return False
+
+
+def belongs_to_run(path: Path) -> bool:
+    """Whether training wrote this file into the folder of a run."""
+    is_own = path.name in FILES or any(pattern.fullmatch(path.name) for pattern in _KEPT_NAMES.values())
+    return is_own and (path.parent / RUN_SETTINGS).is_file()
 
 
 def summarize(folder: Path) -> RunSummary:

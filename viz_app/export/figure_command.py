@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +34,7 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
+from augenmerk.core.cli.outputs import PICTURES, WEB_PAGE, OutputFile
 from augenmerk.core.counting import display_text, joined
 from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
@@ -49,8 +49,8 @@ from augenmerk.viz_app.state.marks import marks_of_experiment
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
-PICTURES = (".png", ".svg", ".pdf")
-SUFFIXES = (*PICTURES, ".html")
+DRAWN = (".png", ".svg", ".pdf")
+SUFFIXES = (*DRAWN, ".html")
 USER_STYLE_HELP = (
     "draw in the style of your matplotlibrc, such as its fonts and frames (default: the same style on every computer)"
 )
@@ -113,7 +113,11 @@ def make_parser() -> argparse.ArgumentParser:
     add_interventions(parser)
     add_beam(parser)
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="a name that ends in " + ", ".join(SUFFIXES)
+        "--out",
+        type=OutputFile(WEB_PAGE, *PICTURES),
+        required=True,
+        metavar="FILE",
+        help="a name that ends in " + ", ".join(SUFFIXES),
     )
     parser.add_argument("--user-style", action="store_true", help=USER_STYLE_HELP)
     add_checkpoint(parser)
@@ -149,7 +153,7 @@ def run(options: argparse.Namespace) -> int:
 
 def require_picture(options: argparse.Namespace) -> None:
     """Raises `ConfigError` for `--user-style` next to a file that matplotlib does not draw."""
-    if options.user_style and options.out.suffix.lower() not in PICTURES:
+    if options.user_style and options.out.suffix.lower() not in DRAWN:
         raise ConfigError(f"--user-style has no effect on {options.out.suffix} files. Omit it.")
 
 

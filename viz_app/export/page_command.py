@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from augenmerk.core.cli.command import OptionParser, run_guarded
 from augenmerk.core.cli.lines import print_note
+from augenmerk.core.cli.outputs import WEB_PAGE, OutputFile
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.resources import bundled_model_path, is_bundled_model
 
@@ -42,7 +43,9 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="MODEL",
         help="a checkpoint (default: the bundled one)",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a name that ends in .html")
+    parser.add_argument(
+        "--out", type=OutputFile(WEB_PAGE), required=True, metavar="FILE", help="a name that ends in .html"
+    )
     parser.add_argument(
         "--lesson",
         type=Path,

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import cast
 
 from augenmerk.core.cli.command import OptionParser, run_guarded
+from augenmerk.core.cli.outputs import FILMS, PICTURES, STEPS, OutputFile
 from augenmerk.core.errors import AnalysisError, ConfigError, TrainingError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.training.film import FilmFrame, read_film
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.export.figure_command import USER_STYLE_HELP, require_picture
-from augenmerk.viz_app.export.film import FORMATS as FILMS
+from augenmerk.viz_app.export.film import FORMATS as FILM_FORMATS
 from augenmerk.viz_app.export.film import Film, FilmHeads, save_film
 from augenmerk.viz_app.state.head_roles import clearest_head
 from augenmerk.viz_app.train.charts.picture import (
@@ -27,8 +28,8 @@ from augenmerk.viz_app.train.charts.picture import (
 from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.run_files import Comparison, RunOnDisk, read_run
 
-PICTURES = ("png", "svg", "pdf")
-ENDINGS = (*PICTURES, "csv", *FILMS)
+PICTURE_ENDINGS = ("png", "svg", "pdf")
+ENDINGS = (*PICTURE_ENDINGS, "csv", *FILM_FORMATS)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -41,7 +42,11 @@ def make_parser() -> argparse.ArgumentParser:
     parser = OptionParser(prog="augenmerk charts", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run, finished or not")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help=f"a name that ends in .{', .'.join(ENDINGS)}"
+        "--out",
+        type=OutputFile(STEPS, *PICTURES, *FILMS),
+        required=True,
+        metavar="FILE",
+        help=f"a name that ends in .{', .'.join(ENDINGS)}",
     )
     charts = parser.add_argument_group("charts")
     charts.add_argument(
@@ -81,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     found = read_run(options.folder, with_steps=True)
     if kind == "csv":
         _export(found, ()).save_metrics(options.out)
-    elif kind in PICTURES:
+    elif kind in PICTURE_ENDINGS:
         from augenmerk.viz_app.export.figures import style_of_user
 
         charts = [_chart(found, quantity, options) for quantity in options.quantity]
