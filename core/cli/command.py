@@ -9,6 +9,7 @@ import codecs
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -28,6 +29,8 @@ USER_ERROR = 2
 INTERRUPTED = 130
 _OPTIONAL = {"PySide6": "PySide6-Essentials", "shiboken6": "PySide6-Essentials", "matplotlib": "matplotlib"}
 """Modules that servers may leave out (docs/servers.md), and the packages that hold them."""
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What Python reads for a byte of an argument that is not a character."""
 
 
 class OptionParser(argparse.ArgumentParser):
@@ -48,6 +51,11 @@ class OptionParser(argparse.ArgumentParser):
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(map(shown, unknown))}")
+        for action in self._actions:
+            try:
+                require_characters(getattr(options, action.dest, None))
+            except argparse.ArgumentTypeError as error:
+                self.error(str(argparse.ArgumentError(action, str(error))))
         check_outputs(self._actions, options)
         return options, unknown
 
@@ -64,6 +72,15 @@ def _of_type(kind: Callable[[str], object], name: str) -> Callable[[str], object
             raise argparse.ArgumentTypeError(f"{shown(text)} is not {name}.") from None
 
     return parse
+
+
+def require_characters(value: object) -> None:
+    """Raises `argparse.ArgumentTypeError` for a text with bytes that are no characters, unless it names a file."""
+    if isinstance(value, list | tuple):
+        for member in value:
+            require_characters(member)
+    if isinstance(value, str) and _LONE_SURROGATE.search(value) and not os.path.lexists(value):
+        raise argparse.ArgumentTypeError(f"{shown(value)} is not UTF-8. Check the encoding of the terminal or script.")
 
 
 def shown(text: str) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from augenmerk.core.cli.command import shown
+from augenmerk.core.cli.command import require_characters, shown
 from augenmerk.core.cli.lines import STANDARD_INPUT, arriving_lines, print_note
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError
@@ -531,6 +531,7 @@ def _add_repeatable(
     """
 
     def read(value: str) -> object:
+        require_characters(value)
         try:
             parts = value.split("=", example.count("="))
             if len(parts) <= example.count("=") or not all(parts):

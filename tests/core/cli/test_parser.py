@@ -1,10 +1,13 @@
 """A refused option is reported with its value and the remedy."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from augenmerk.core.cli.main import main
+from augenmerk.core.cli.main import main, make_parser
+from augenmerk.viz_app.export.page_command import make_parser as page_parser
+from augenmerk.viz_app.launch import window_parser
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,41 @@ def test_an_empty_folder_name_is_not_the_folder_of_the_terminal(
     with pytest.raises(SystemExit):
         main(["train", "--preset", "copy-task-small", "--data", "copy", "--max-steps", "1", "--out", ""])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("translate", "Ein M\udce4dchen."),
+        ("translate", "Ein Kind.", "--target", "A ch\udce4ld."),
+        ("translate", "Ein Kind.", "--force", "2=ch\udce4ld"),
+        ("translate", "Ein Kind.", "--replace-word", "2=M\udce4dchen"),
+        ("analyze", "Ein Kind.", "--compare", "Ein M\udce4dchen."),
+        ("train", "--probe", "Ein M\udce4dchen.", "--out", "run"),
+        ("train", "--set", "model.width=\udce4", "--out", "run"),
+        ("evaluate", "--source", "text.de", "--into", "\udce4"),
+    ],
+)
+def test_an_argument_with_bytes_that_are_no_characters_is_refused(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    message = capsys.readouterr().err
+    assert "is not UTF-8. Check the encoding of the terminal or script.\n" in message
+    assert "\\udce4" in message
+
+
+def test_the_window_and_its_commands_refuse_bytes_that_are_no_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    for parser, option, others in ((window_parser(), "--sentence", []), (page_parser(), "--text", ["--out", "a.html"])):
+        with pytest.raises(SystemExit, match="2"):
+            parser.parse_args([option, "M\udce4dchen", *others])
+        assert f"argument {option}: " in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names of other systems are Unicode")
+def test_paths_may_have_any_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "m\udce4n.txt"
+    path.touch()
+    options = make_parser().parse_args(["import", str(path), "--out", str(tmp_path / "n\udce4w.safetensors")])
+    assert options.source == str(path)

@@ -105,7 +105,7 @@ def test_the_command_writes_the_page_and_prints_its_size(
     untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "lab.html"
-    assert main(["page", str(untrained_checkpoint), "--out", str(target), "--text", "Ein Hund \ud800."]) == 0
+    assert main(["page", str(untrained_checkpoint), "--out", str(target), "--text", "Ein Hund läuft."]) == 0
     assert json.loads(held(target.read_text(encoding="utf-8"), "data"))["text"].startswith("Ein Hund ")
     assert f"{target}: " in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["lab.html"]
