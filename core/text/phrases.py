@@ -18,8 +18,8 @@ PHRASES: Mapping[str, str] = {
     "more": "{words} and {count} more",
     "cut_word": "Only the beginning of the first word was translated: the model has room for {room} tokens. Left out: "
     "{text}",
-    "cut_words": "Only the first {kept} of {count} words were translated: the model has room for {room} tokens. Left "
-    "out: {text}",
+    "cut_words": "Only the beginning was translated, {kept} of {count} words: the model has room for {room} tokens. "
+    "Left out: {text}",
     # texts that cannot be translated; {text} and {word} stand in straight quotation marks
     "no_text": "There is nothing to translate: the text is empty. {expectation}",
     "many_words": "The text has {count} words; the limit is {limit}. Translate it sentence by sentence.",

@@ -14,6 +14,7 @@ from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.counting import CountedText, Index, joined
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, ByKind
+from augenmerk.core.text.languages import is_target_code
 from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.text_codec import CONTINUATION
@@ -298,6 +299,11 @@ class Translation:
     def log_probability(self) -> float:
         """Natural log of the probability of the whole translation."""
         return sum(self.log_probabilities)
+
+    @property
+    def num_source_words(self) -> int:
+        """The number of source words; a code of the target language, such as `>>fra<<`, is none."""
+        return sum(not is_target_code(word.text) for word in self.source_words)
 
     @property
     def words_by_step(self) -> dict[int, str]:

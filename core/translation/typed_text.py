@@ -9,7 +9,7 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import ExperimentError, TextError
 from augenmerk.core.text.codec import CONTINUATION, EncodedWord, TextCodec
-from augenmerk.core.text.languages import a_sentence_in, language_name, likely_language
+from augenmerk.core.text.languages import a_sentence_in, code_of, language_name, likely_language
 from augenmerk.core.text.phrases import AS_UNKNOWN, PHRASES, phrase
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.text.tokenizers import check_length
@@ -66,23 +66,25 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     text = writable(text)
     found = [without_marks(word, codec) for word in codec.encode_text(codec.one_line(text))]
     readable = [word for word in found if word.ids]
-    if len(readable) < fewest_words(codec):
+    if _num_words(readable, codec) < fewest_words(codec):
         name = "too_little" if readable else "nothing"
         raise TextError(phrase(name, text=repr(_shorten(text)), expectation=expectation(codec)))
     room = run.model.max_positions - (2 if run.data.wrap_source else 1 if run.data.end_source else 0)
-    kept = _fitting(readable, room, text)
-    is_cut = kept[0] is not readable[0]
+    kept = _fitting(readable, room, text, codec)
+    is_cut = kept[-1] is not readable[len(kept) - 1]
     notes = [*_notes_on_form(text, found, kept), *_hint(found, codec)]
     ignored = ""
     if is_cut or len(kept) < len(readable):
-        ignored = text[kept[0].char_end if is_cut else readable[len(kept)].char_start :]
-        values = {"kept": len(kept), "count": len(readable), "room": room, "text": _shorten(ignored)}
+        ignored = text[kept[-1].char_end if is_cut else readable[len(kept)].char_start :]
+        counts = {"kept": _num_words(kept, codec), "count": _num_words(readable, codec)}
+        values = {**counts, "room": room, "text": _shorten(ignored)}
         notes.append(Note("cut", phrase("cut_word" if is_cut else "cut_words", **values)))
     return _assemble(text, list(enumerate(kept)), codec, run, ignored, notes)
 
 
 def _check_amount(text: str, codec: TextCodec) -> None:
-    count = len(text.split())
+    code = code_of(text, codec.target_codes) or ""
+    count = len(text.lstrip().removeprefix(code).split())
     if count == 0:
         raise TextError(phrase("no_text", expectation=expectation(codec)))
     if count > MAX_WORDS:
@@ -93,6 +95,11 @@ def _check_amount(text: str, codec: TextCodec) -> None:
 def fewest_words(codec: TextCodec) -> int:
     """Two for the copy task: nothing marks the end, the first symbol is given, and one must be left to predict."""
     return 2 if codec.copies_symbols else 1
+
+
+def _num_words(words: Sequence[EncodedWord], codec: TextCodec) -> int:
+    """The number of words without codes of target languages."""
+    return sum(word.text not in codec.target_codes for word in words)
 
 
 def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
@@ -144,13 +151,13 @@ def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[Note]:
     return notes
 
 
-def _fitting(words: Sequence[EncodedWord], room: int, text: str) -> list[EncodedWord]:
+def _fitting(words: Sequence[EncodedWord], room: int, text: str, codec: TextCodec) -> list[EncodedWord]:
     """As many whole words as fit into `room` ids; of a first word that is too long, as many pieces."""
     kept: list[EncodedWord] = []
     for word in words:
         room -= len(word.ids)
         if room < 0:
-            return kept or [_beginning(word, len(word.ids) + room, text)]
+            return kept if _num_words(kept, codec) else [*kept, _beginning(word, len(word.ids) + room, text)]
         kept.append(word)
     return kept
 

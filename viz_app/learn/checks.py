@@ -162,7 +162,7 @@ def _judge_runs(state: ExperimentState, question: Question, answer: None) -> Ver
 
 def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> Verdict:
     translation = _original(state)
-    num_words, num_tokens = len(translation.source_words), len(translation.source_tokens)
+    num_words, num_tokens = translation.num_source_words, len(translation.source_tokens)
     split = [word for word in translation.source_words if word.end - word.start > 1]
     added = num_tokens - sum(word.end - word.start for word in translation.source_words)
     sentences = [f"The encoder reads {num_tokens} tokens for {num_words} words and punctuation marks."]

@@ -114,7 +114,7 @@ def _weight_claim(state: ExperimentState, shown: Translation) -> str:
 
 
 def _num_source_words(state: ExperimentState, shown: Translation) -> str:
-    number = len(shown.source_words)
+    number = shown.num_source_words
     return "1 word" if number == 1 else f"{number} words and punctuation marks"
 
 

@@ -28,7 +28,7 @@ SENTENCES = (
     "Ein Mann\u2028steht.",
     "Wort " * 1_001,
 )
-CUT = f"Only the first {MAX_POSITIONS - 2} of {MAX_POSITIONS + 1} words were translated"
+CUT = f"Only the beginning was translated, {MAX_POSITIONS - 2} of {MAX_POSITIONS + 1} words"
 
 
 @pytest.fixture(params=["word_translator", "subword_translator", "knowing"])

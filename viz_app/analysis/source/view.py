@@ -58,7 +58,7 @@ class SourceJob(Job):
         from augenmerk.core.analysis.alti import contributions_of
 
         contributions = contributions_of(translator, translation, should_stop)
-        if len(translation.source_words) == 1:
+        if translation.num_source_words == 1:
             return SourceFindings(contributions, SourceChanges({}), "Without its only word, the source would be empty.")
         try:
             changes = score_without_source_words(translator, translation, should_stop=should_stop)
