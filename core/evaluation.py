@@ -27,7 +27,7 @@ from augenmerk.core.text.languages import code_of, inner_code
 from augenmerk.core.text.legacy import bleu
 from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
 from augenmerk.core.translation.compilation import compile_general
-from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, General
+from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, Experiment, General
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 
@@ -283,15 +283,21 @@ def reference_loss(
         changes: heads and networks that are changed.
 
     Returns:
-        The loss over the pairs that fit into the model's positions; None if there is none.
+        The loss over the pairs that are translated, have a reference, and fit into the model's positions; None if there
+        is none.
 
     Raises:
         NonFiniteError: the model's logits are not finite.
     """
     run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
     config, room = run.data, run.model.max_positions
-    encoded = encode_lines(codecs, config, sources, references)
-    pairs = encoded.take(place for place in encoded.within(room, room + 1) if len(encoded.target[place]) >= 2)
+    complete = [
+        (source, reference)
+        for source, reference in zip(sources, references, strict=True)
+        if reference.strip() and translator.try_compile(Experiment(source))[0] is not None
+    ]
+    encoded = encode_lines(codecs, config, [pair[0] for pair in complete], [pair[1] for pair in complete])
+    pairs = encoded.take(encoded.within(room, room + 1))
     if not len(pairs):
         return None
 

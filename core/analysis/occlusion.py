@@ -20,12 +20,14 @@ from augenmerk.core.errors import AnalysisError
 from augenmerk.core.text.languages import FUNCTION_WORDS, two_letter_code
 from augenmerk.core.translation.experiment import (
     AttentionRow,
+    Experiment,
     GivenTarget,
     Greedy,
     SourceEdit,
     SourceWordRemoved,
     SourceWordReplaced,
 )
+from augenmerk.core.translation.notes import Note
 from augenmerk.core.translation.result import FloatArray, Translation, Word, read_only
 
 if TYPE_CHECKING:
@@ -213,11 +215,10 @@ def left_out_words(
         TranslationStoppedError: `should_stop`, checked before each batch, returned True.
     """
     translator.check_vocabularies(translation)
-    language, data = translator.checkpoint.codecs.source.language, translator.run_config.data
-    function_words = FUNCTION_WORDS.get(two_letter_code(language), "").split()
+    function_words = _function_words(translator)
     words = _words_by_place(translation)
     places = [place for place, word in words.items() if _is_content(_spelling(word, translation), function_words)]
-    is_checked = bool(function_words) and not (data.is_imported or translation.is_given or translation.hint)
+    is_checked = bool(function_words) and not (translation.is_given or translation.hint)
     if not (is_checked and places) or len(words) == 1:
         return ()
     sources = _ChangedSources(translator, translation, None, places)
@@ -228,6 +229,39 @@ def left_out_words(
         if gains.sum() >= math.log(LEAST_FACTOR) and gains.min() > -math.log(LEAST_FACTOR):
             found.append(words[place])
     return tuple(found)
+
+
+def notes_on_left_out_words(
+    translator: "Translator",
+    experiments: Sequence[Experiment],
+    *,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[tuple[Note, ...]]:
+    """For each of many sentences, the notes on its `left_out_words`. It is translated again for that.
+
+    Args:
+        translator: the model.
+        experiments: the sentences, with the decoding and the changes; those that are refused have no notes.
+        on_progress: called with the number of finished sentences and their total.
+    """
+    notes: list[tuple[Note, ...]] = [()] * len(experiments)
+    if not _function_words(translator):
+        return notes
+    tried = {index: translator.try_compile(experiment)[0] for index, experiment in enumerate(experiments)}
+    compiled = {index: accepted for index, accepted in tried.items() if accepted is not None}
+    translations = translator.run_many(compiled.values(), need_maps=False)
+    for index, translation in zip(compiled, translations, strict=True):
+        words = left_out_words(translator, translation)
+        notes[index] = tuple(Note("left_out", left_out_note(word.text)) for word in words)
+        on_progress(index + 1, len(experiments))
+    return notes
+
+
+def _function_words(translator: "Translator") -> list[str]:
+    """Words that may be left out; empty if the rule was not checked for this model or its language."""
+    if translator.run_config.data.is_imported:
+        return []
+    return FUNCTION_WORDS.get(two_letter_code(translator.checkpoint.codecs.source.language), "").split()
 
 
 def left_out_note(word: str) -> str:

@@ -2,11 +2,11 @@
 
 import argparse
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from augenmerk.core.analysis.occlusion import notes_on_left_out_words
 from augenmerk.core.cli.lines import print_note, show_progress
 from augenmerk.core.cli.options import (
     add_beam,
@@ -23,8 +23,9 @@ from augenmerk.core.cli.options import (
 from augenmerk.core.cli.outputs import TEXT, OutputFile
 from augenmerk.core.cli.values import names_of, origin_values
 from augenmerk.core.storage import check_writable, write_text
+from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
 from augenmerk.core.translation.experiment_file import part_to_json
-from augenmerk.core.translation.notes import NOTE_KINDS, sentences_by_kind, summaries
+from augenmerk.core.translation.notes import sentences_by_kind, share_of, summaries
 
 if TYPE_CHECKING:
     from augenmerk.core.evaluation import CorpusLoss, CorpusScores
@@ -86,8 +87,13 @@ def run(options: argparse.Namespace) -> int:
             changes=changes,
         )
     loss = reference_loss(translator, sources, references, changes)
-    notes = [hypothesis.notes for hypothesis in hypotheses]
-    sentences = sentences_by_kind(notes)
+    output = Beam(beam, length_penalty) if beam > 1 else Greedy()
+    with show_progress(" sentences") as show:
+        left_out = notes_on_left_out_words(
+            translator, [Experiment(source, output, changes) for source in sources], on_progress=show
+        )
+    notes = [(*hypothesis.notes, *own) for hypothesis, own in zip(hypotheses, left_out, strict=True)]
+    without_reference = [index for index, reference in enumerate(references) if not reference.strip()]
     if options.json:
         values = {
             **origin_values(translator),
@@ -97,29 +103,31 @@ def run(options: argparse.Namespace) -> int:
             "beam": beam,
             "length_penalty": length_penalty,
             "interventions": [part_to_json(each) for each in changes],
-            "notes": sentences,
+            "empty_references": without_reference,
+            "notes": sentences_by_kind(notes),
         }
         print(json.dumps(values, indent=2))
     else:
         decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
-        counts = {NOTE_KINDS[kind]: len(indices) for kind, indices in sentences.items() if indices}
-        _print(scores, loss, counts, decoding, names_of(changes, translator))
-    for note in summaries(notes):
-        print_note(note)
+        _print(scores, loss, decoding, names_of(changes, translator))
+    texts = list(summaries(notes))
+    if without_reference:
+        texts.append(share_of("references", without_reference, len(references), "empty and left out of the loss"))
+    for text in texts:
+        if options.json:
+            print_note(text)
+        else:
+            print(f"note: {text}")  # part of the report
     if options.hypotheses:  # last, so that a failure does not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
 
 
-def _print(
-    scores: "CorpusScores", loss: "CorpusLoss | None", notes: Mapping[str, int], decoding: str, changes: str
-) -> None:
+def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, changes: str) -> None:
     def interval(ends: tuple[float, float]) -> str:
         return f"{ends[0]:.2f} to {ends[1]:.2f}"
 
     print(f"sentences                            {scores.sentences}")
-    for name, count in notes.items():
-        print(f"  {name:34} {count}")
     print(f"decoding                             {decoding}")
     if changes:
         print(f"changed                              {changes}")
@@ -129,10 +137,10 @@ def _print(
     print(f"  95% bootstrap interval             {interval(scores.sacrebleu_interval)}")
     print(f"chrF                                 {scores.chrf:.2f}")
     if loss is None:
-        print("loss of the references, per token    –   no pair fits into the model")
+        print("loss of the references, per token    –   no pair can be counted")
     else:
         print(f"loss of the references, per token    {loss.token_weighted:.3f}   perplexity {loss.perplexity:.2f}")
         print(f"  mean of batch means                {loss.batch_mean:.3f}   as in pytorch-seq2seq")
         if loss.num_sentences < scores.sentences:
-            print(f"  sentences that fit into the model  {loss.num_sentences}")
+            print(f"  sentences counted                  {loss.num_sentences}")
     print(f"seconds                              {scores.seconds:.1f}")

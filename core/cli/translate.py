@@ -152,7 +152,11 @@ def _print_lines(translator: "Translator", request: Experiment, options: argpars
         refusals.add(outcome)
         if outcome.translation is not None:
             print(one_line(outcome.translation.text), flush=True)
-            print_notes([outcome.translation], f"line {outcome.number}: ")
+            print_notes(
+                [outcome.translation],
+                f"line {outcome.number}: ",
+                left_out=left_out_words(translator, outcome.translation),
+            )
         else:
             print(flush=True)
             if not outcome.is_empty:

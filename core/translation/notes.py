@@ -19,6 +19,7 @@ NoteKind = Literal[
     "cut_off",
     "ended",
     "empty",
+    "left_out",
 ]
 NOTE_KINDS: Mapping[NoteKind, str] = {
     "refused": "not translated",
@@ -33,6 +34,7 @@ NOTE_KINDS: Mapping[NoteKind, str] = {
     "cut_off": "translated without an end",
     "ended": "translated up to the limit",
     "empty": "translated as nothing",
+    "left_out": "translated with a word left out",
 }
 """What a sentence with a note of each kind is, with the kinds that matter most first."""
 HINTS: frozenset[NoteKind] = frozenset({"no_target_language", "other_language", "no_first_symbol"})
@@ -76,14 +78,18 @@ def summaries(notes: Sequence[Sequence[Note]], sentences: str = "sentences") -> 
     texts = []
     for kind, indices in sentences_by_kind(notes).items():
         if indices:
-            more = ", …" if len(indices) > _MAX_LISTED else ""
-            verb, which = ("is", "") if len(indices) == 1 else ("are", "The first: ")
-            texts.append(
-                CountedText(
-                    f"{len(indices):,} of {len(notes):,} {sentences} {verb} {NOTE_KINDS[kind]} (number {{numbers}}"
-                    f"{more}). {which}{{first}}",
-                    numbers=joined(map(Index, indices[:_MAX_LISTED]), ", "),
-                    first=next(note.text for note in notes[indices[0]] if note.kind == kind),
-                )
-            )
+            which = "" if len(indices) == 1 else "The first: "
+            share = share_of(sentences, indices, len(notes), NOTE_KINDS[kind])
+            first = next(note.text for note in notes[indices[0]] if note.kind == kind)
+            texts.append(CountedText("{share} {which}{first}", share=share, which=which, first=first))
     return tuple(texts)
+
+
+def share_of(sentences: str, indices: Sequence[int], total: int, what: str) -> CountedText:
+    """“2 of 15 sentences are cut (number 1, 3).” for two indices, of 15 sentences, and “cut”."""
+    more = ", …" if len(indices) > _MAX_LISTED else ""
+    verb = "is" if len(indices) == 1 else "are"
+    return CountedText(
+        f"{len(indices):,} of {total:,} {sentences} {verb} {what} (number {{numbers}}{more}).",
+        numbers=joined(map(Index, indices[:_MAX_LISTED]), ", "),
+    )

@@ -172,7 +172,8 @@ class TestAModelOfSeveralLanguages:
         }
         for command, expected in commands.items():
             assert main([*command, "--checkpoint", str(model)]) == 0, command
-            assert f"augenmerk: note: {expected}" in capsys.readouterr().err, command
+            output = capsys.readouterr()
+            assert f"note: {expected}" in (output.out if command[0] == "evaluate" else output.err), command
         numbers = printed(capsys, model, "evaluate", "--source", pair[0], "--reference", pair[1], "--json")
         assert (numbers["notes"]["no_target_language"], numbers["notes"]["refused"]) == ([0], [2])
         assert draw(["--text", SENTENCE, "--checkpoint", str(model), "--out", str(tmp_path / "map.html")]) == 0
@@ -308,3 +309,27 @@ class TestAModelOfSeveralLanguages:
         for text in (SENTENCE, f">>nld<< {SENTENCE}"):
             assert main([*save(text, SourceWordRemoved(1)), "--checkpoint", str(model)]) == 2
             assert "has changes that fit only its own sentence: word 2 removed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", [">>fra<<", " >>fra<< "])
+def test_a_code_alone_is_nothing_to_translate(
+    text: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["translate", text, "--checkpoint", str(model)]) == 2
+    assert capsys.readouterr().out == ""
+    source, reference = tmp_path / "a", tmp_path / "b"
+    source.write_text(f"{text}\n{WITH_CODE}\n", encoding="utf-8")
+    reference.write_text("Un homme.\nUn homme.\n", encoding="utf-8")
+    numbers = printed(capsys, model, "evaluate", "--source", str(source), "--reference", str(reference), "--json")
+    assert (numbers["notes"]["refused"], numbers["loss"]["num_sentences"]) == ([0], 1)
+
+
+def test_a_code_is_not_counted_as_a_word(model: Path) -> None:
+    translator = Translator.load(model, "cpu")
+    assert translator.translate(WITH_CODE).num_source_words == translator.translate(SENTENCE).num_source_words
+    room = translator.run_config.model.max_positions
+    (note,) = (note for note in translator.translate(">>fra<< " + "Mann " * room).notes if "beginning" in note)
+    assert f" of {room} words" in note
+    cut = translator.translate(">>fra<< " + "ß" * 900)
+    assert any("the beginning of the first word" in note for note in cut.notes)
+    assert len(cut.source_words) == 2

@@ -147,7 +147,7 @@ def test_evaluate_gives_the_promised_keys(
     assert set(scores) == {
         "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds",
         "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss", "interventions",
-        "version", "model", "into", "notes",
+        "version", "model", "into", "notes", "empty_references",
     }  # fmt: skip
     assert scores["sentences"] == 4
     assert (scores["beam"], scores["length_penalty"]) == (1, 1.5)
@@ -163,25 +163,30 @@ def test_evaluate_counts_what_was_cut_refused_and_left_out_of_the_loss(
     untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     long = "ein mann " * 75
-    (tmp_path / "a.de").write_text(f"{SENTENCE}\n{long}\n\n", encoding="utf-8")
-    (tmp_path / "a.en").write_text("A man stands on a ladder.\na man\nA man.\n", encoding="utf-8")
+    (tmp_path / "a.de").write_text(f"{SENTENCE}\n{long}\n\n \t\nEin Mann.\n", encoding="utf-8")
+    (tmp_path / "a.en").write_text("A man stands on a ladder.\na man\nA man.\nA man.\n \n", encoding="utf-8")
     files = ["--source", str(tmp_path / "a.de"), "--reference", str(tmp_path / "a.en")]
     evaluate = ["evaluate", *files, "--checkpoint", str(untrained_checkpoint)]
     assert main([*evaluate, "--json"]) == 0
     output = capsys.readouterr()
     scores = json.loads(output.out)
-    assert scores["sentences"] == 3
-    assert (scores["notes"]["cut"], scores["notes"]["refused"]) == ([1], [2])
-    assert scores["loss"]["num_sentences"] == 2, "an empty source fits into the model"
+    assert scores["sentences"] == 5
+    assert (scores["notes"]["cut"], scores["notes"]["refused"], scores["empty_references"]) == ([1], [2, 3], [4])
+    assert scores["loss"]["num_sentences"] == 1
     assert main(["translate", long, "--checkpoint", str(untrained_checkpoint)]) == 0
-    (cut,) = re.findall("Only the first .*", capsys.readouterr().err)
-    note = f"augenmerk: note: 1 of 3 sentences is cut to fit into the model (number 2). {cut}\n"
-    assert note in output.err
+    (cut,) = re.findall("Only the beginning .*", capsys.readouterr().err)
+    notes = [
+        "note: 2 of 5 sentences are not translated (number 3, 4). The first: There is nothing to translate",
+        f"note: 1 of 5 sentences is cut to fit into the model (number 2). {cut}\n",
+        "note: 1 of 5 references is empty and left out of the loss (number 5).\n",
+    ]
+    assert [output.err.count(f"augenmerk: {note}") for note in notes] == [1, 1, 1]
     assert main(evaluate) == 0
     output = capsys.readouterr()
-    assert note in output.err
-    assert re.search(r"sentences +3\n  not translated +1\n  cut to fit into the model +1\n", output.out)
-    assert re.search(r"  sentences that fit into the model +2\n", output.out)
+    assert [(output.out + output.err).count(note) for note in notes] == [1, 1, 1]
+    assert "cut" not in output.err
+    assert re.search(r"sentences +5\ndecoding", output.out)
+    assert re.search(r"  sentences counted +1\n", output.out)
 
 
 @pytest.mark.heavy
@@ -191,7 +196,7 @@ def test_evaluate_says_that_no_pair_fits(
     (tmp_path / "a").write_text("ein mann " * 75, encoding="utf-8")
     files = ["--source", str(tmp_path / "a"), "--reference", str(tmp_path / "a")]
     assert main(["evaluate", *files, "--checkpoint", str(untrained_checkpoint)]) == 0
-    assert "loss of the references, per token    –   no pair fits into the model\n" in capsys.readouterr().out
+    assert "loss of the references, per token    –   no pair can be counted\n" in capsys.readouterr().out
 
 
 @pytest.mark.heavy

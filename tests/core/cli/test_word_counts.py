@@ -1,5 +1,6 @@
 """What the commands tell of the words that the training data hardly had."""
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,28 @@ def test_left_out_words_are_noted_and_stand_in_json(capsys: pytest.CaptureFixtur
     assert note in output.err
     assert main(["align", "--text", text, "--head", "cross:2:5", "--checkpoint", str(bundled_model_path())]) == 0
     assert note in capsys.readouterr().err
+
+
+@pytest.mark.heavy
+def test_streams_and_evaluate_note_left_out_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["Ein Junge wartet geduldig auf seinen Vater.", "", "Zwei Hunde spielen."]
+    lines = "".join(f"{text}\n" for text in texts)
+    note = "No word of the translation depends on “geduldig”: it was probably left out.\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    assert main(["translate", "-", "--checkpoint", str(bundled_model_path())]) == 0
+    assert f"augenmerk: note: line 1: {note}" in capsys.readouterr().err
+    files = tmp_path / "a.de", tmp_path / "a.en"
+    for file in files:
+        file.write_text(lines, encoding="utf-8")
+    for more in ([], ["--json"]):
+        command = ["evaluate", "--source", str(files[0]), "--reference", str(files[1]), *more]
+        assert main([*command, "--checkpoint", str(bundled_model_path())]) == 0
+        output = capsys.readouterr()
+        summary = f"note: 1 of 3 sentences is translated with a word left out (number 1). {note}"
+        assert (output.out + output.err).count(summary) == 1
+    assert json.loads(output.out)["notes"]["left_out"] == [0]
 
 
 @pytest.mark.heavy
