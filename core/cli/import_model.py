@@ -36,7 +36,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="Multi30k folder, to rebuild the vocabularies of notebook 6 and The Annotated Transformer",
     )
     parser.add_argument(
-        "--heads", type=int, metavar="N", help="number of heads of these two, which their files do not contain"
+        "--heads",
+        type=int,
+        metavar="N",
+        help="number of heads of these two, which their files do not contain; 8 in the published models",
     )
     parser.add_argument(
         "--half",

@@ -1,5 +1,6 @@
 """An import: its options, the summary before weights are read, the imported model, and where it may be written."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,6 +31,7 @@ from augenmerk.core.storage import check_writable, is_same_file
 from augenmerk.core.tensor_file import open_foreign_tensors
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.languages import UNDETERMINED, language_code
+from augenmerk.core.text.word_counts import WordCounts
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
 """Measured on one core, with 300 MB and 944 MB read and as much written."""
@@ -48,7 +50,7 @@ class ImportOptions(CheckedFields):
         revision: of the repository it was fetched from.
         source_language, target_language: codes or English names; None for those in the files.
         data: a folder with Multi30k, from which vocabularies that are not among the files are rebuilt.
-        num_heads: for models whose files lack it; None for that of the published system.
+        num_heads: for models whose files lack it, which are refused without it.
         half_precision: True stores weights as 16-bit floats and refuses weights outside their range; False stores
             32-bit floats. None means 16 bits if the files have them, or if 32 bits would take more than
             `HALF_ABOVE_BYTES` and the weights fit into 16.
@@ -81,6 +83,7 @@ class ImportSummary:
             reading them tells.
         notes: sentences on settings that are ignored here.
         precision_note: the reason for 32 bits where 16 are usual; else empty.
+        other_bytes: size of what the imported file has besides weights: vocabularies and the like.
     """
 
     name: str
@@ -95,6 +98,7 @@ class ImportSummary:
     half_precision: bool | None
     notes: tuple[str, ...] = ()
     precision_note: str = ""
+    other_bytes: int = 0
 
     @property
     def bits(self) -> int:
@@ -114,7 +118,7 @@ class ImportSummary:
 
     def disk_bytes_in(self, *, half_precision: bool) -> int:
         """The approximate size of the file in 16 or 32 bits."""
-        return self.num_parameters * (2 if half_precision else 4)
+        return self.num_parameters * (2 if half_precision else 4) + self.other_bytes
 
     def stored_as(self, choice: bool | None) -> "ImportSummary":
         """The summary if `ImportOptions.half_precision` is `choice`."""
@@ -125,6 +129,12 @@ class ImportSummary:
     def misses_languages(self) -> bool:
         """Whether one of them is unknown, so that the user should name it."""
         return UNDETERMINED in self.languages
+
+
+def bytes_besides_weights(codecs: CodecPair, word_counts: WordCounts | None = None) -> int:
+    """The approximate size of these in the header of a checkpoint, a JSON text within another."""
+    described = json.dumps(json.dumps(codecs.to_dict(), ensure_ascii=False), ensure_ascii=False)
+    return len(described.encode("utf-8", "surrogatepass")) + (len(word_counts.pack()) if word_counts is not None else 0)
 
 
 def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapping[str, Tensor]) -> ImportSummary:
@@ -235,6 +245,7 @@ class FolderModel:
             has_half_precision=None if is_pickled else all(map(holds_half_precision, self.files)),
             half_precision=None,
             notes=self.notes,
+            other_bytes=bytes_besides_weights(self.codecs),
         ).stored_as(self.options.half_precision)
 
     def read(self, on_phase: OnPhase = lambda text: None, should_stop: ShouldStop = lambda: False) -> ImportedModel:

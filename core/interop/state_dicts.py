@@ -20,7 +20,13 @@ from augenmerk.core.config import ModelConfig, RunConfig, preset
 from augenmerk.core.corpora.parallel import kind_of_text, read_lines
 from augenmerk.core.errors import CorpusError, ModelImportError
 from augenmerk.core.interop.folder import settings_of
-from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
+from augenmerk.core.interop.model import (
+    ImportedModel,
+    ImportOptions,
+    ImportSummary,
+    bytes_besides_weights,
+    with_weights_read,
+)
 from augenmerk.core.interop.pickled import is_pytorch_file
 from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, tied
 from augenmerk.core.model.layers import sinusoidal_table
@@ -34,6 +40,10 @@ WHERE_DATA_IS_NAMED = "under “Multi30k folder” in the dialog, with --data in
 DATA_NEEDED = (
     "Its vocabularies are not in the file. Name the Multi30k folder of its training (train.de, train.en …, plain or "
     f".gz): {WHERE_DATA_IS_NAMED}."
+)
+HEADS_NEEDED = (
+    "Its number of heads is not in the file, and with another number it would translate differently. The published "
+    "model has 8. Name the number: under “Heads per layer” in the dialog, with --heads in the terminal."
 )
 MAX_WORDS_2018 = 100
 """On either side of a training pair of The Annotated Transformer of 2018; longer ones were left out."""
@@ -52,11 +62,12 @@ def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
     Raises:
         ModelImportError: the weights do not fit each other, or the vocabularies of the text do not fit them.
     """
+    data, num_heads = _facts_of_user(path, "notebook 6", options)
     sizes = tuple(_size_of(path, weights, f"{stack}.tok_embedding.weight") for stack in ("encoder", "decoder"))
     width = _size_of(path, weights, "encoder.tok_embedding.weight", 1)
     positions = _size_of(path, weights, "encoder.pos_embedding.weight")
     base = preset("notebook").model
-    model = _model_config(path, weights, options, base, (width, positions), "positionwise_feedforward.fc_1")
+    model = _model_config(path, weights, num_heads, base, (width, positions), "positionwise_feedforward.fc_1")
     norms = ("self_attn_layer_norm", "enc_attn_layer_norm", "ff_layer_norm")
     if f"encoder.layers.0.{norms[0]}.weight" not in weights:  # the first edition: one norm for all of a layer
         norms = ("layer_norm", "layer_norm", "layer_norm")
@@ -76,9 +87,7 @@ def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
     names.linear("output", "decoder.fc_out", sizes[1], width)
     check_finite(path, weights, half_precision=options.half_precision is True)
     converted = names.convert(path, weights)
-    if options.data is None:
-        raise ModelImportError(f"{path} is a model of notebook 6. {DATA_NEEDED}")
-    found = _notebook_vocabularies(path, options.data, sizes)
+    found = _notebook_vocabularies(path, data, sizes)
     return _imported(path, weights, options, "pytorch-seq2seq, notebook 6", model, converted, found)
 
 
@@ -101,11 +110,12 @@ def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOpt
     Raises:
         ModelImportError: the weights do not fit each other, or no edition's vocabularies fit them.
     """
+    data, num_heads = _facts_of_user(path, "the Annotated Transformer", options)
     sizes = tuple(_size_of(path, weights, f"{side}_embed.0.lut.weight") for side in ("src", "tgt"))
     width = _size_of(path, weights, "src_embed.0.lut.weight", 1)
     base = preset("annotated-2022").model.replace(norm_kind="annotated" if "encoder.norm.a_2" in weights else "torch")
     positions = _num_waves(path, weights, width) or base.max_positions
-    model = _model_config(path, weights, options, base, (width, positions), "feed_forward.w_1")
+    model = _model_config(path, weights, num_heads, base, (width, positions), "feed_forward.w_1")
     names = WeightMap(
         model,
         LayerNames(
@@ -125,9 +135,7 @@ def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOpt
     check_finite(path, weights, half_precision=options.half_precision is True)
     converted = names.convert(path, weights, _TABLES)
     model = tied(model, converted, one_vocabulary=False)
-    if options.data is None:
-        raise ModelImportError(f"{path} is a model of the Annotated Transformer. {DATA_NEEDED}")
-    found = _annotated_vocabularies(path, options.data, sizes)
+    found = _annotated_vocabularies(path, data, sizes)
     return _imported(path, weights, options, "The Annotated Transformer", model, converted, found)
 
 
@@ -189,24 +197,35 @@ def _vocabularies_of_2018(kept: Sequence[tuple[list[str], list[str]]]) -> tuple[
 # --- shared by both ------------------------------------------------------------------------------------------------
 
 
+def _facts_of_user(path: Path, model: str, options: ImportOptions) -> tuple[Path, int]:
+    """The text of its training and its number of heads. Raises `ModelImportError` if the options lack one."""
+    needed = [
+        *([DATA_NEEDED] if options.data is None else []),
+        *([HEADS_NEEDED] if options.num_heads is None else []),
+    ]
+    if options.data is None or options.num_heads is None:
+        raise ModelImportError(f"{path} is a model of {model}. {' '.join(needed)}")
+    return options.data, options.num_heads
+
+
 def _model_config(
     path: Path,
     weights: Mapping[str, Tensor],
-    options: ImportOptions,
+    num_heads: int,
     base: ModelConfig,
     embedded: tuple[int, int],
     expand: str,
 ) -> ModelConfig:
-    """`base` with the sizes of the file, and the number of heads from the options.
+    """`base` with the sizes of the file, and this number of heads.
 
     Args:
-        path, weights, options: of the import.
+        path, weights: of the import.
+        num_heads: in each layer.
         base: settings of the published model.
         embedded: width and number of positions of the embeddings.
         expand: name of the first feed-forward matrix in a layer.
     """
     width, max_positions = embedded
-    num_heads = base.num_heads if options.num_heads is None else options.num_heads
     if num_heads < 1 or width % num_heads:
         raise ModelImportError(
             f"{path}: {num_heads} heads do not divide a width of {width}. Enter the number of heads that the model was "
@@ -286,6 +305,7 @@ def _imported(
         is_pickled=is_pytorch_file(path),
         has_half_precision=False,
         half_precision=False,
+        other_bytes=bytes_besides_weights(codecs, word_counts),
     )
     checkpoint = Checkpoint(
         RunConfig(edition, base.description, model, base.data, base.training),

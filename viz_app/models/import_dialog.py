@@ -63,7 +63,7 @@ class ImportJob(ModelFreeJob):
         target: the file to write.
         data: a folder with Multi30k, for models whose vocabularies are rebuilt from it.
         languages: codes of source and target; None for those in the files.
-        num_heads: for models whose files lack it; None for the number of the published system.
+        num_heads: for models whose files lack it, which are refused without it.
         half_precision: weights in 16 or 32 bits; None as in `core.interop.model.ImportOptions`.
     """
 
@@ -331,7 +331,7 @@ class ImportDialog(QDialog):
         self._form.setContentsMargins(0, 0, 0, 0)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.heads_edit.setValidator(QIntValidator(1, MAX_HEADS, self.heads_edit))
-        self.heads_edit.setPlaceholderText("8, as published; the file does not say it")
+        self.heads_edit.setPlaceholderText("the file does not say it; 8 in the published models")
         self.data.edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
         for name, field in (
             ("Source language", self.source_edit),

@@ -328,6 +328,14 @@ def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) ->
             match=r"gone is not a folder\. Its vocabularies are not in the file\. Name the Multi30k folder",
         ):
             import_file(path, tmp_path / "gone")
+        with pytest.raises(
+            ModelImportError, match=r"Its number of heads is not in the file.*The published model has 8"
+        ):
+            import_model(path, ImportOptions(data=data))
+        with pytest.raises(
+            ModelImportError, match=r"Name the Multi30k folder.* Its number of heads is not in the file"
+        ):
+            import_model(path)
         for num_heads in (5, 0):
             with pytest.raises(
                 ModelImportError, match=rf"{num_heads} heads do not divide a width of 32\. Enter the number of"

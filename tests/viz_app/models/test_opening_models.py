@@ -275,7 +275,8 @@ def test_the_heads_that_a_file_does_not_say_can_be_typed(make_window: MakeWindow
     assert not dialog.source_edit.isVisible()
     dialog.import_button.click()
     qtbot.waitUntil(dialog.problem.isVisible, timeout=LIMIT_MS)
-    assert f"under “{dialog.data.edit.accessibleName()}” in the dialog" in dialog.problem.text()
+    for edit in (dialog.data.edit, dialog.heads_edit):
+        assert f"under “{edit.accessibleName()}” in the dialog" in dialog.problem.text()
     dialog.heads_edit.setText("2")
     dialog.data.edit.setText(str(text))
     with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
