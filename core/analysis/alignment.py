@@ -17,6 +17,7 @@ from augenmerk.core.analysis.samples import SAMPLE_LANGUAGES
 from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.plain_text import EncodingError
+from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import read_text, reason_of
 from augenmerk.core.strict_json import MAX_DIGITS
@@ -28,7 +29,7 @@ GOLD_FILE = "alignments/val.tsv"
 IBM_1_NAME = "IBM model 1"
 IBM_1_FILE = "alignments/val.ibm1.tsv"
 """Name of an IBM model 1 trained on the training split."""
-GOLD_COLUMNS = ("line", "german", "english", "links")
+GOLD_COLUMNS = ("line", "source", "target", "links")
 _MAX_BYTES = 5_000_000
 """25,000 pairs with links."""
 _LINK = re.compile(r"([1-9][0-9]{0,3})([-?])([1-9][0-9]{0,3})")
@@ -205,8 +206,8 @@ def format_links(sure: Collection[Link], possible: Collection[Link] = ()) -> str
 
 
 def _gold_pair(path: Path, row: int, columns: tuple[str, ...], languages: tuple[str, str] | None) -> GoldPair:
-    line, german, english, links = columns
-    source, target = tuple(german.split()), tuple(english.split())
+    line, source_words, target_words, links = columns
+    source, target = tuple(source_words.split()), tuple(target_words.split())
     if not source or not target:
         raise AnalysisError(f"{path}, line {row}: a sentence is empty. Add words on both sides.")
     sure, possible = parse_links(links, f"{path}, line {row}")
@@ -214,7 +215,7 @@ def _gold_pair(path: Path, row: int, columns: tuple[str, ...], languages: tuple[
         if place >= len(source) or other >= len(target):
             raise AnalysisError(
                 f"{path}, line {row}: the link {place + 1}-{other + 1} leads out of the sentences, which have "
-                f"{len(source)} and {len(target)} words. Correct the file."
+                f"{len(source)} and {counted(len(target), 'word')}. Correct the file."
             )
     return GoldPair(_line_number(path, row, line), source, target, sure, possible, languages)
 
@@ -232,14 +233,15 @@ def _rows(path: Path, heading: tuple[str, ...]) -> Iterator[tuple[int, tuple[str
     except (OSError, EncodingError) as error:
         raise AnalysisError(
             f"Cannot read the alignments in {path}: {reason_of(error)}. Use a text file with the columns "
-            f"{', '.join(heading)}; if it is a file of Augenmerk, reinstall Augenmerk."
+            f"{', '.join(heading)}, separated by tabs."
         ) from error
     for row, line in enumerate(lines, start=1):
         columns = tuple(line.split("\t"))
-        if (row == 1 and columns != heading) or len(columns) != len(heading):
+        is_heading = (columns[0], columns[-1]) == (heading[0], heading[-1])  # those between are names of languages
+        if (row == 1 and not is_heading) or len(columns) != len(heading):
             raise AnalysisError(
-                f"{path}, line {row}: found {len(columns)} columns starting with {line[:40]!r}. Write the columns "
-                f"{', '.join(heading)}, separated by tabs."
+                f"{path}, line {row}: found {counted(len(columns), 'column')} starting with {line[:40]!r}. "
+                f"Write the columns {', '.join(heading)}, separated by tabs."
             )
         if row > 1:
             yield row, columns
@@ -249,7 +251,8 @@ def require_translations(sources: Sequence[object], targets: Sequence[object]) -
     """Raises `AnalysisError` unless there is one translation for each sentence."""
     if len(sources) != len(targets):
         raise AnalysisError(
-            f"There are {len(sources)} sentences and {len(targets)} translations. Pass one translation per sentence."
+            f"Found {counted(len(sources), 'sentence')} and {counted(len(targets), 'translation')}. Pass one "
+            "translation per sentence."
         )
 
 

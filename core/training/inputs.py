@@ -25,10 +25,13 @@ from augenmerk.core.training.folder import (
 from augenmerk.core.training.session import (
     ORIGINAL_DATA,
     changed_data,
+    digests_of,
     other_data,
     require_initial_model,
+    require_own_initial_model,
     require_same_reading,
     require_same_run,
+    require_teachers,
 )
 
 _MOST_MISFITS = 3
@@ -104,6 +107,7 @@ def read_corpus(
         source = original
     if source is None:
         raise ConfigError(f"It is not known which data the run in {folder} needs. Name them.")
+    require_teachers(run.training, digests_of(models.teachers))
     codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
 
     def load(now: RunConfig) -> PreparedCorpus:
@@ -185,6 +189,7 @@ def codecs_to_keep(
     if resume and not was_interrupted_before_first_checkpoint(folder):
         checkpoint, _, _ = load_resumable(folder, with_state=False)
         require_same_run(run, checkpoint.run, frozenset(TrainingConfig.described()))
+        require_own_initial_model(initial, checkpoint.run.training)
         return checkpoint.codecs
     require_initial_model(run.training, initial is not None)
     if initial is not None:

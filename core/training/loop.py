@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint, model_digest
+from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord, num_stale_epochs
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.run_config import read_toml
@@ -39,7 +39,12 @@ from augenmerk.core.training.folder import (
     was_interrupted_before_first_checkpoint,
 )
 from augenmerk.core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
-from augenmerk.core.training.session import TrainingSession, other_data, require_same_run
+from augenmerk.core.training.session import (
+    TrainingSession,
+    other_data,
+    require_own_initial_model,
+    require_same_run,
+)
 from augenmerk.core.training.validation import ValidationStoppedError, Validator
 
 _REASONS: Mapping[bool | events.StopRequest, events.EndReason] = {
@@ -172,11 +177,7 @@ def _resume(
         return False
     on_event(events.PhaseStarted(f"Resuming from {folder / LAST}"))
     checkpoint, path, notes = load_resumable(folder)
-    if initial is not None and model_digest(initial) != checkpoint.run.training.initial_model:
-        raise CheckpointError(
-            "The run did not begin with this model. Leave --initial-model out, as a resumed run has its own weights, "
-            "or start a new run in another folder."
-        )
+    require_own_initial_model(initial, checkpoint.run.training)
     try:
         inputs = read_run_inputs(folder)
         notes += session.restore(checkpoint, changed, allow_changed_data=allow_changed_data, inputs=inputs)

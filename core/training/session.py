@@ -24,7 +24,7 @@ from augenmerk.core.errors import CheckpointError, ConfigError
 from augenmerk.core.inference.products import has_faster_kernels
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.process import available_cores, spinning
-from augenmerk.core.quantities import percent
+from augenmerk.core.quantities import counted, percent
 from augenmerk.core.strict_json import shown
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.training.device_choices import (
@@ -390,28 +390,14 @@ class TrainingSession:
             ConfigError: the settings give them no share of the loss, or give one and there are no teachers, or several
                 processes train together.
         """
-        digests = " ".join(model_digest(teacher) for teacher in teachers) or None
+        digests = digests_of(teachers)
         training = self.run.training
         if training.distillation and self.world.size > 1:
             raise ConfigError(
                 "training: distillation is for one process; several were started. Train without torchrun, or set "
                 "distillation to 0."
             )
-        if training.distillation and not teachers:
-            raise ConfigError(
-                f"training: distillation is {training.distillation}, but no teacher was given. Give the files of the "
-                "models to learn from, --teacher FILE …, or set distillation to 0."
-            )
-        if teachers and not training.distillation:
-            raise ConfigError(
-                "training: distillation is 0, so that nothing would be learned from the teachers. Set it, 0.5 for "
-                "instance (--set training.distillation=0.5), or leave out --teacher."
-            )
-        if training.teachers not in (None, digests):
-            raise CheckpointError(
-                f"This run learns from the models {training.teachers}; those given are {digests or 'none'}. Give the "
-                "same models in the same order, or leave teachers out of the settings of a new run."
-            )
+        require_teachers(training, digests)
         for number, teacher in enumerate(teachers, start=1):
             require_same_reading(self.run.data, teacher.run.data, f"Teacher {number}")
             if teacher.codecs.to_dict() != self.corpus.codecs.to_dict():
@@ -610,6 +596,48 @@ def require_initial_model(training: TrainingConfig, is_given: bool) -> None:
         )
 
 
+def require_teachers(training: TrainingConfig, digests: str | None) -> None:
+    """Check the models to learn from against the settings.
+
+    Args:
+        training: the settings.
+        digests: see `digests_of`.
+
+    Raises:
+        CheckpointError: they are not those in the settings.
+        ConfigError: the settings give them no share of the loss, or give one and there are no teachers.
+    """
+    if training.distillation and digests is None:
+        raise ConfigError(
+            f"training: distillation is {training.distillation}, but no teacher was given. Give the files of the "
+            "models to learn from, --teacher FILE …, or set distillation to 0."
+        )
+    if digests is not None and not training.distillation:
+        raise ConfigError(
+            "training: distillation is 0, so that nothing would be learned from the teachers. Set it, 0.5 for "
+            "instance (--set training.distillation=0.5), or leave out --teacher."
+        )
+    if training.teachers not in (None, digests):
+        raise CheckpointError(
+            f"This run learns from the models {training.teachers}; those given are {digests or 'none'}. Give the "
+            "same models in the same order, or leave teachers out of the settings of a new run."
+        )
+
+
+def digests_of(teachers: Sequence[Checkpoint]) -> str | None:
+    """The digests of several models, as the settings name them; None without models."""
+    return " ".join(map(model_digest, teachers)) or None
+
+
+def require_own_initial_model(initial: Checkpoint | None, training: TrainingConfig) -> None:
+    """Raises `CheckpointError` unless the run to resume, of these settings, began with this model; None is any."""
+    if initial is not None and model_digest(initial) != training.initial_model:
+        raise CheckpointError(
+            "The run did not begin with this model. Leave --initial-model out, as a resumed run has its own weights, "
+            "or start a new run in another folder."
+        )
+
+
 def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> None:
     """Raises `CheckpointError` if `data` turns text into other ids than the settings of a given model do.
 
@@ -659,8 +687,8 @@ def _fit_progress(progress: Progress, now: TrainingConfig, then: TrainingConfig,
     if not math.isclose(before, after):
         notes.append(
             f"When this run was saved, its rate had cooled down to {percent(before)} of the schedule's, because it was "
-            f"set to {then.num_epochs} epochs. It is set to {now.num_epochs} now, so it continues at {percent(after)}: "
-            "expect the loss to rise before it falls again."
+            f"set to {counted(then.num_epochs, 'epoch')}. It is set to {now.num_epochs} now, so it continues "
+            f"at {percent(after)}: expect the loss to rise before it falls again."
         )
     if has_changed_data:
         notes.append("The training data is not the same as when this run was saved.")

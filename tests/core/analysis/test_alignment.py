@@ -131,7 +131,7 @@ HEADING = "line\tgerman\tenglish\tlinks\n"
     [
         ("", "contains no sentence pair"),
         (HEADING, "contains no sentence pair"),
-        ("Ein Hund\tA dog\n", "line 1: found .* Write the columns line, german, english, links"),
+        ("Ein Hund\tA dog\n", "line 1: found .* Write the columns line, source, target, links"),
         (HEADING + "3\tEin Hund\tA dog\n", "line 2: found"),
         (HEADING + "x\tEin Hund\tA dog\t1-1\n", "'x' is not a line number"),
         (HEADING + "3\tEin Hund\tA dog\t1-1 2-3\n", "line 2: the link 2-3 leads out"),
@@ -153,9 +153,18 @@ def test_gold_files_may_have_a_byte_order_mark(tmp_path: Path) -> None:
     assert pair.source == ("Ein", "Hund")
 
 
+def test_a_gold_file_names_its_own_languages(tmp_path: Path) -> None:
+    (tmp_path / "gold.tsv").write_text("line\tfrançais\tdeutsch\tlinks\n3\tUn chien\tEin Hund\t1-1\n", encoding="utf-8")
+    (pair,) = read_gold(tmp_path / "gold.tsv")
+    assert pair.target == ("Ein", "Hund")
+
+
 def test_missing_and_foreign_gold_files_are_told(tmp_path: Path) -> None:
-    with pytest.raises(AnalysisError, match="Cannot read the alignments"):
+    with pytest.raises(AnalysisError, match="Cannot read the alignments") as caught:
         read_gold(tmp_path / "missing.tsv")
+    assert str(caught.value).endswith(
+        "Use a text file with the columns line, source, target, links, separated by tabs."
+    )
     (tmp_path / "gold.tsv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(AnalysisError, match="not UTF-8: byte 1 of line 1 is 0xff"):
         read_gold(tmp_path / "gold.tsv")

@@ -285,3 +285,31 @@ def test_the_copy_task_goes_on_as_before(tmp_path: Path) -> None:
     assert train(tmp_path / "run", "--config", tmp_path / "copy.toml") == 0
     assert resume(tmp_path / "run", "--max-steps", 4) == 0
     assert step_of(tmp_path / "run") == 4
+
+
+def test_a_model_that_does_not_fit_is_refused_before_the_data_are_read(
+    run: Path, data: Path, config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in data.iterdir():
+        file.unlink()  # reading them would fail
+    assert resume(run, "--initial-model", run / BEST) == 2
+    assert "The run did not begin with this model. Leave --initial-model out" in capsys.readouterr().err
+    assert train(tmp_path / "student", "--config", config, "--data", data, "--teacher", run / BEST) == 2
+    assert "distillation is 0, so that nothing would be learned" in capsys.readouterr().err
+    assert train(run, "--data", data) == 2
+    assert "already contains a run" in capsys.readouterr().err
+
+
+def test_other_data_of_the_copy_task_are_named(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "copy.toml").write_text(to_toml(copy_run(max_steps=2)), encoding="utf-8")
+    out = tmp_path / "copies"
+    assert train(out, "--config", tmp_path / "copy.toml") == 0
+    capsys.readouterr()
+    assert resume(out, "--data", data, "--max-steps", 3) == 2
+    said = capsys.readouterr().err
+    assert (
+        f"{data} is not the data of this run, which is copy. Leave the data out: a resumed run reads its own." in said
+    )
+    (out / "inputs.json").unlink()
+    assert resume(out, "--data", data, "--max-steps", 3) == 2
+    assert "is not the data of this run, which is copy" in capsys.readouterr().err
