@@ -22,6 +22,7 @@ from augenmerk.core.corpora.prepared import encode_lines
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.non_finite import require_finite
+from augenmerk.core.quantities import counted
 from augenmerk.core.text.codec import fold_case
 from augenmerk.core.text.languages import code_of, inner_code
 from augenmerk.core.text.legacy import bleu
@@ -123,8 +124,8 @@ def evaluate(
     """
     if len(sources) != len(references) or not sources:
         raise CorpusError(
-            f"There are {len(sources)} source and {len(references)} reference lines. Use two files with the same "
-            "number of lines, at least one."
+            f"Found {counted(len(sources), 'source line')} and {counted(len(references), 'reference line')}. "
+            "Use two files with the same number of lines, at least one."
         )
     began = time.perf_counter()
     hypotheses = translator.translate_corpus(

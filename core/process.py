@@ -26,6 +26,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from augenmerk.core.quantities import counted
+
 SPIN_COUNT = 20_000
 BUSY_SPIN_COUNT = 0
 """Spin count of a process that starts on a busy machine. On an idle one it would take a fifth more time."""
@@ -113,9 +115,9 @@ def _one_thread_if_free() -> str:
     late = "Waiting threads spin as PyTorch's OpenMP has it: torch was loaded before"
     number = torch.get_num_threads()
     if NUMBER_VARIABLE in os.environ:
-        return f"{late}; computing on {number} threads, as {NUMBER_VARIABLE} says"
+        return f"{late}; computing on {counted(number, 'thread')}, as {NUMBER_VARIABLE} says"
     if number != available_cores():
-        return f"{late}; computing on {number} threads, as was set"
+        return f"{late}; computing on {counted(number, 'thread')}, as was set"
     torch.set_num_threads(1)
     return f"{late}; so computing on 1 thread, which waits for none"
 

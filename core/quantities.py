@@ -11,9 +11,9 @@ def number(value: float, decimals: int = 2, *, signed: bool = False) -> str:
     return f"{value:{'+' if signed else ''}.{decimals}f}".replace("-", "−")
 
 
-def counted(count: int, noun: str) -> str:
-    """A count and its noun: "1 epoch", "1,200 epochs"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A count and its noun: "1 epoch", "1,200 epochs". `plural`: of the noun, unless it ends in -s only."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def duration(seconds: float, *, exact: bool = False) -> str:

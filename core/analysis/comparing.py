@@ -15,6 +15,7 @@ import numpy as np
 from augenmerk.core.analysis.selection import Axis, LabelledMap, is_hidden
 from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.errors import AnalysisError
+from augenmerk.core.quantities import counted
 from augenmerk.core.translation.result import FloatArray, ReadOnlyArrays
 
 Pairs = tuple[tuple[int, int], ...]
@@ -65,7 +66,8 @@ class MapDifference(ReadOnlyArrays):
         if not any((*self.queries_left_out, *self.keys_left_out)):
             return ""
         return (
-            f"Compared are {len(self.queries)} queries and {len(self.keys)} keys that both have; left out are "
+            f"Compared are {counted(len(self.queries), 'query', 'queries')} and "
+            f"{counted(len(self.keys), 'key')} that both have; left out are "
             f"{_count(self.queries_left_out, 'queries')} and {_count(self.keys_left_out, 'keys')} of the first and the "
             "second map."
         )

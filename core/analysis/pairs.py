@@ -18,6 +18,7 @@ from augenmerk.core.arguments import CheckedFields, checks_arguments
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
+from augenmerk.core.quantities import counted
 from augenmerk.core.translation.compilation import forced_word
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, General
 from augenmerk.core.translation.notes import summaries
@@ -59,7 +60,9 @@ def read_pairs(path: Path | str) -> tuple[WordPair, ...]:
             continue
         place, fields = f"{path}, line {number}", [field.strip() for field in line.split("\t")]
         if len(fields) != NUM_FIELDS:
-            raise CorpusError(f"{place}: there are {len(fields)} fields instead of {NUM_FIELDS}. Write {_FIELDS}.")
+            raise CorpusError(
+                f"{place}: found {counted(len(fields), 'field')} instead of {NUM_FIELDS}. Write {_FIELDS}."
+            )
         for name, field in zip(("sentence", "word", "rival"), (fields[0], *fields[2:]), strict=True):
             if not field:
                 raise CorpusError(f"{place}: the {name} is empty. Write {_FIELDS}.")

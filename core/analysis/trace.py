@@ -10,6 +10,7 @@ import numpy as np
 from augenmerk.core.counting import Index
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import ByKind, Head
+from augenmerk.core.quantities import counted
 from augenmerk.core.translation.result import AttentionMaps, FloatArray, ReadOnlyArrays
 
 
@@ -116,7 +117,8 @@ def check_cell(head: Head, query: int, key: int, shape: tuple[int, ...]) -> None
     num_layers, num_heads, num_queries, num_keys = shape
     if head.layer not in range(num_layers) or head.head not in range(num_heads):
         raise AnalysisError(
-            f"There is no {{head}}. Choose from {num_layers} layers of {num_heads} heads, counted from {{first}}.",
+            f"There is no {{head}}. Choose from {counted(num_layers, 'layer')} of "
+            f"{counted(num_heads, 'head')}, counted from {{first}}.",
             head=head,
             first=Index(0),
         )

@@ -42,7 +42,7 @@ from augenmerk.core.cli.values import names_of, origin_values
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
-from augenmerk.core.quantities import percent
+from augenmerk.core.quantities import counted, percent
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.text.languages import inner_code
 from augenmerk.core.translation.experiment import General
@@ -184,10 +184,10 @@ def _languages(translator: "Translator", options: argparse.Namespace) -> tuple[s
 
 def _as_table(ranking: "AlignerRanking", changes: str) -> str:
     lines = [
-        f"Alignment error rate, in percent, of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
-        f"reported on {ranking.num_reporting} others."
+        f"Alignment error rate, in percent, of {counted(len(ranking.scores), 'aligner')}: chosen on "
+        f"{counted(ranking.num_choosing, 'pair')}, reported on {counted(ranking.num_reporting, 'other')}."
         + (f" Changed: {changes}." if changes else "")
-        + (f" {ranking.num_skipped} pairs could not be read." if ranking.num_skipped else ""),
+        + (f" {counted(ranking.num_skipped, 'pair')} could not be read." if ranking.num_skipped else ""),
         f"{'chosen':>7}  {'reported':>8}  {'precision':>9}  {'recall':>6}",
         *map(_row, ranking.scores[:NUM_SHOWN]),
         "baselines",

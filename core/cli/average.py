@@ -5,6 +5,7 @@ from pathlib import Path
 
 from augenmerk.core.cli.outputs import CHECKPOINT, OutputFile
 from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.quantities import counted
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +62,7 @@ def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
     kept = kept_checkpoints(paths[0], "best" if options.last is None else "last")
     if len(kept) < number:
         raise CheckpointError(
-            f"{paths[0]} has only {len(kept)} of the {number} checkpoints requested by --{kind}. Request fewer, or "
-            f"train with --keep-{kind} {number}."
+            f"{paths[0]} has only {len(kept)} of {counted(number, 'checkpoint')} requested by --{kind}. "
+            f"Request fewer, or train with --keep-{kind} {number}."
         )
     return [checkpoint.path for checkpoint in reversed(kept[:number])]

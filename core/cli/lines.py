@@ -17,6 +17,7 @@ from augenmerk.core.corpora.parallel import MAX_LINE_BYTES
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
 from augenmerk.core.plain_text import EncodingError, decode_text
+from augenmerk.core.quantities import counted
 from augenmerk.core.translation.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -88,9 +89,10 @@ class Refusals:
         if not self.numbers:
             return 0
         listed = ", ".join(map(str, self.numbers[:_MAX_LISTED])) + (" …" if len(self.numbers) > _MAX_LISTED else "")
+        verb = "was" if len(self.numbers) == 1 else "were"
         return refuse(
-            f"{len(self.numbers):,} of {self.num_lines:,} lines were refused (number {listed}). See the message of "
-            "each; the other lines are done."
+            f"{len(self.numbers):,} of {counted(self.num_lines, 'line')} {verb} refused (number {listed}). "
+            "See the message of each; the other lines are done."
         )
 
 

@@ -28,7 +28,7 @@ from augenmerk.core.config.run_config import (
 from augenmerk.core.config.settings import Settings
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError, TrainingError
-from augenmerk.core.quantities import duration
+from augenmerk.core.quantities import counted, duration
 from augenmerk.core.text.languages import codes_for, inner_code, language_name
 from augenmerk.core.training.folder import FILES, require_right_folder
 
@@ -427,7 +427,8 @@ class TerminalProgress:
 
     def _start(self, event: "TrainingStarted") -> None:
         self.say(
-            f"{event.preset}: {event.num_parameters:,} parameters, {event.num_training_pairs:,} training pairs, on "
+            f"{event.preset}: {event.num_parameters:,} parameters, "
+            f"{counted(event.num_training_pairs, 'training pair')}, on "
             f"{event.device} ({event.device_reason}); checkpoints go to {event.folder}"
         )
         self._is_training = True

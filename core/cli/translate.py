@@ -43,7 +43,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.process import collector_paused, compute_on
-from augenmerk.core.quantities import percent
+from augenmerk.core.quantities import counted, percent
 from augenmerk.core.storage import check_writable
 from augenmerk.core.training.folder import locked
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
@@ -223,7 +223,7 @@ def print_probabilities(own: "Translation", given: "Translation") -> None:
     for name, each in (("own", own), ("given", given)):
         num_tokens = len(each.log_probabilities)
         print(
-            f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {num_tokens} tokens, "
+            f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {counted(num_tokens, 'token')}, "
             f"{percent(math.exp(each.log_probability / num_tokens), 1)} a token (geometric mean)"
         )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from augenmerk.core.errors import CorpusError
+from augenmerk.core.quantities import counted
 from augenmerk.core.strict_json import Field, JsonError, parse
 from augenmerk.core.text.languages import language_code, language_name, two_letter_code
 
@@ -66,7 +67,8 @@ def _split_columns(path: Path, lines: Sequence[str], languages: tuple[str, str])
         cells = line.split("\t") if line.strip() else [""] * num_columns
         if len(cells) != num_columns:
             raise CorpusError(
-                f"{path}, line {number:,} has {len(cells)} columns instead of {num_columns}. Write a sentence, a tab "
+                f"{path}, line {number:,} has {counted(len(cells), 'column')} instead of {num_columns}. Write "
+                "a sentence, a tab "
                 f"and its translation, or a first line that names the columns, among them {' and '.join(languages)}."
             )
         if number > 1 or not has_heading:

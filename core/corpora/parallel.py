@@ -14,6 +14,7 @@ from augenmerk.core.corpora.pair_file import FORMS, SUFFIXES, is_of_pairs, numbe
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.memory import available_memory, gigabytes
 from augenmerk.core.plain_text import EncodingError, decode_text, name_of
+from augenmerk.core.quantities import counted
 from augenmerk.core.storage import open_file
 from augenmerk.core.text.languages import two_letter_code
 
@@ -74,7 +75,7 @@ class LeftOut:
         named = ((self.empty, "empty"), (self.too_long, "too long"), (self.held_out, "held out for validation"))
         reasons = ", ".join(f"{number:,} {reason}" for number, reason in named if number)
         total = num_used + self.empty + self.too_long + self.held_out
-        return f"{num_used:,} of {total:,} pairs: {reasons}" if reasons else ""
+        return f"{num_used:,} of {counted(total, 'pair')}: {reasons}" if reasons else ""
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,8 @@ def read_line_pairs(
             if any("\r" in line for line in lines)
         )
         raise CorpusError(
-            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}. Choose two files in which "
-            f"line N translates line N.{carriage_returns}"
+            f"{source_path} has {counted(len(source), 'line')} and {target_path} has {len(target):,}. Choose "
+            f"two files in which line N translates line N.{carriage_returns}"
         )
     return source, target
 
@@ -220,8 +221,8 @@ def _usable(files: str, pairs: Sequence[tuple[int, str, str]]) -> SentencePairs:
     used = [pair for pair in stripped if pair[1] and pair[2]]
     if not used:
         raise CorpusError(
-            f"There is no usable line in {files}: in each of the {len(pairs):,} pairs, one side is empty. Choose "
-            "other text."
+            f"There is no usable line in {files}: one side is empty in each of "
+            f"{counted(len(pairs), 'pair')}. Choose other text."
         )
     numbers, sources, targets = zip(*used, strict=True)
     return SentencePairs(sources, targets, numbers, LeftOut(empty=len(pairs) - len(used)))

@@ -29,8 +29,8 @@ PHRASES: Mapping[str, str] = {
     "nothing": "Nothing in {text} can be read by this model. {expectation}",
     "too_little": "Too little in {text} can be read by this model. {expectation}",
     # interventions that do not fit
-    "no_word": "Source word {place} cannot be changed (“{edit}”), because {text} has {count} words. Choose one of "
-    "them, counted from {first}.",
+    "no_word": "Source word {place} cannot be changed (“{edit}”), because the number of words in {text} is {count}. "
+    "Choose one of them, counted from {first}.",
     "nothing_left": "With these words removed, too little of {text} is left to read. Keep more words.",
     "no_room": "With these replacements the source has {count} tokens, and the model has room for {room}. Take "
     "shorter ones.",

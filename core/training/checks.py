@@ -82,8 +82,11 @@ def _misfits(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> It
     if run.is_copy_task:
         positions = run.model.max_positions
         if (length := run.data.copy_length) > positions:
-            problem = f"The sequences of the copy task have {length} symbols, but the model has {positions} positions."
-            yield Misfit(problem, "data.copy_length", positions, f"sequences of {positions} symbols")
+            problem = (
+                f"The sequences of the copy task have {counted(length, 'symbol')}, but the model has "
+                f"{counted(positions, 'position')}."
+            )
+            yield Misfit(problem, "data.copy_length", positions, f"sequences of {counted(positions, 'symbol')}")
     else:
         for misfit in _long_sentences(run, corpus, keeps_model=keeps_model):
             yield misfit
@@ -91,8 +94,8 @@ def _misfits(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> It
         train = train.take(within_length(train, run.data))
     pad_to, positions = run.training.pad_to, run.model.max_positions
     if pad_to is not None and pad_to > positions:
-        problem = f"pad_to is {pad_to} tokens, but the model has only {positions} positions."
-        yield Misfit(problem, "training.pad_to", positions, f"sequences padded to {positions} tokens")
+        problem = f"pad_to is {counted(pad_to, 'token')}, but the model has only {counted(positions, 'position')}."
+        yield Misfit(problem, "training.pad_to", positions, f"sequences padded to {counted(positions, 'token')}")
     size, is_pairs = run.training.batch_size, run.training.batch_unit == "sentences"
     if is_pairs:
         available = len(train)
@@ -120,14 +123,14 @@ def _long_sentences(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool
             problem = f"{_longest(run, corpus, split)}, and every {split} pair is longer."
             if keeps_model:
                 raise ConfigError(f"{problem} Use shorter sentences, or another model, which has more positions.")
-            yield Misfit(problem, "model.max_positions", positions, f"a model with {positions:,} positions")
+            yield Misfit(problem, "model.max_positions", positions, f"a model with {counted(positions, 'position')}")
     limit = _limit(positions)
     for split, pairs in splits.items():
         if _num_long(pairs, positions):
             num_long = _num_long(pairs, run.model.max_positions)
             others = f" ({num_long:,} of {len(pairs):,} pairs are too long)" if num_long > 1 else ""
             problem = f"{_longest(run, corpus, split)}{others}."
-            yield Misfit(problem, "data.max_length", limit, f"sentences of at most {limit:,} tokens")
+            yield Misfit(problem, "data.max_length", limit, f"sentences of at most {counted(limit, 'token')}")
 
 
 def _limit(positions: int) -> int:
@@ -148,7 +151,8 @@ def _longest(run: RunConfig, corpus: PreparedCorpus, split: str) -> str:
         is_held_out = split == "validation" and corpus.left_out.held_out
         text = "training text, held out for validation," if is_held_out else f"{split} text"
         which = f"Line {pairs.lines[longest]:,} of the {text}"
-    return f"{which} has {lengths[longest]:,} tokens, but the model has {run.model.max_positions:,} positions"
+    has, room = counted(lengths[longest], "token"), counted(run.model.max_positions, "position")
+    return f"{which} has {has}, but the model has {room}"
 
 
 def check_memory_for_training(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import ModelConfig, TrainingConfig
-from augenmerk.core.quantities import percent
+from augenmerk.core.quantities import counted, percent
 
 MAX_WARMUP_SHARE = 1 / 4
 """Maximum share of the warm-up in the steps of a run that fits its schedule."""
@@ -134,13 +134,13 @@ def _describe_warmup(training: TrainingConfig, steps_per_epoch: int) -> str | No
     fitted = warmup_optimizer_steps(fitted_to(training, steps_per_epoch))
     if fitted < wanted:
         return (
-            f"It has {num_steps:,} steps, which is short for a warm-up of {wanted:,}: the rate rises over the first "
-            f"{fitted:,} instead, to the same height."
+            f"It has {counted(num_steps, 'step')}, which is short for a warm-up of {wanted:,}: the rate rises "
+            f"over the first {fitted:,} instead, to the same height."
         )
     if wanted > num_steps:
         return (
-            f"The learning rate rises for {wanted:,} steps (warm-up), but this run has {num_steps:,}: it ends at "
-            f"{percent(num_steps / wanted)} of the highest rate. "
+            f"The learning rate rises for {counted(wanted, 'step')} (warm-up), but this run has "
+            f"{num_steps:,}: it ends at {percent(num_steps / wanted)} of the highest rate. "
             "Raise num_epochs, lower warmup_steps, or set fit_schedule."
         )
     return None

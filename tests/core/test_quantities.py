@@ -123,3 +123,8 @@ def test_no_message_writes_it_otherwise() -> None:
 )
 def test_a_share_in_a_sentence_is_written_out(share: float, expected: str) -> None:
     assert percent_in_words(share) == expected
+
+
+def test_a_noun_agrees_with_its_count() -> None:
+    assert [counted(count, "epoch") for count in (0, 1, 1200)] == ["0 epochs", "1 epoch", "1,200 epochs"]
+    assert [counted(count, "query", "queries") for count in (1, 2)] == ["1 query", "2 queries"]

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import (
     SUFFIX,
@@ -244,7 +245,7 @@ class LessonExport:
         def refuse(failure: Failure) -> None:
             show_failure(documents.window, f"The {what} was not saved", failure)
 
-        documents.done.emit(f"computing {len(lesson.scenes)} scenes…")
+        documents.done.emit(f"computing {counted(len(lesson.scenes), 'scene')}…")
         answers = documents.screen.answers
         job = LessonResultsJob(lesson.scenes, model, answers.answer_now if answers is not None else None, rounds)
         self._worker.submit(Request(job, self, on_result=use, on_error=refuse))

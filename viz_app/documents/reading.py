@@ -119,8 +119,9 @@ def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
         return ""
     names = ", ".join(sorted(display_text(head.short_name) for head in missing))
     return (
-        f"The view has heads that this model lacks: {names}. Its encoder has {config.num_encoder_layers} layers of "
-        f"{counted(config.num_heads, 'head')}, its decoder {config.num_decoder_layers} layers of "
+        f"The view has heads that this model lacks: {names}. Its encoder has "
+        f"{counted(config.num_encoder_layers, 'layer')} of "
+        f"{counted(config.num_heads, 'head')}, its decoder {counted(config.num_decoder_layers, 'layer')} of "
         f"{counted(config.decoder_heads, 'head')}. Another head is shown."
     )
 

@@ -38,7 +38,7 @@ from augenmerk.core.cli.outputs import PICTURES, WEB_PAGE, OutputFile
 from augenmerk.core.counting import display_text, joined
 from augenmerk.core.errors import AnalysisError, ConfigError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
-from augenmerk.core.quantities import percent
+from augenmerk.core.quantities import counted, percent
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
 from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock
 from augenmerk.viz_app.state.languages import language_names
@@ -174,8 +174,8 @@ def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[in
     for name, number, count in (("layer", options.layer, num_layers), ("head", options.head, num_heads)):
         if number is not None and number not in range(1, count + 1):
             raise AnalysisError(
-                f"There is no {name} {number} in {KIND_TITLES[options.kind].lower()}: this model has {num_layers} "
-                f"layers of {num_heads} heads. Choose a {name} from 1 to {count}."
+                f"There is no {name} {number} in {KIND_TITLES[options.kind].lower()}: this model has "
+                f"{counted(num_layers, 'layer')} of {counted(num_heads, 'head')}. Choose a {name} from 1 to {count}."
             )
     layers = range(num_layers) if options.layer is None else [options.layer - 1]
     heads = range(num_heads) if options.head is None else [options.head - 1]

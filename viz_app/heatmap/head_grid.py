@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QSizePolicy
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head, HeadGroup
+from augenmerk.core.quantities import counted
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, color_table, mark_shapes
 from augenmerk.viz_app.heatmap.map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
@@ -262,7 +263,7 @@ class GridPainter:
             parts = [f"{KIND_DIRECTIONS[kind]}: {NO_DIFFERENCE}"]
         if is_folded:
             num_layers, num_heads = self.state.maps.shape(kind)
-            parts.append(f"{num_layers} layers × {num_heads} heads")
+            parts.append(f"{counted(num_layers, 'layer')} × {counted(num_heads, 'head')}")
         return " · ".join(parts)
 
     def _paint_lit(self, painter: QPainter) -> None:

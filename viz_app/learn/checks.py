@@ -13,7 +13,7 @@ from augenmerk.core.config import preset
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.size import Module, SizeRow, preset_vocabulary_sizes, size_rows, total
-from augenmerk.core.quantities import number, percent_in_words
+from augenmerk.core.quantities import counted, number, percent_in_words
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     Experiment,
@@ -155,8 +155,8 @@ def _judge_runs(state: ExperimentState, question: Question, answer: None) -> Ver
     source, target = state.languages
     return Verdict(
         "decoder" if num_steps > 1 else "once",
-        f"The encoder runs once and reads all {num_source} {source} tokens. The decoder runs {num_steps} times: "
-        f"each {target} token depends on those before it. The last one is the end mark.",
+        f"The encoder runs once and reads all {num_source} {source} tokens. The decoder runs "
+        f"{counted(num_steps, 'time')}: each {target} token depends on those before it. The last one is the end mark.",
     )
 
 
@@ -165,7 +165,7 @@ def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> V
     num_words, num_tokens = translation.num_source_words, len(translation.source_tokens)
     split = [word for word in translation.source_words if word.end - word.start > 1]
     added = num_tokens - sum(word.end - word.start for word in translation.source_words)
-    sentences = [f"The encoder reads {num_tokens} tokens for {num_words} words and punctuation marks."]
+    sentences = [f"The encoder reads {num_tokens} tokens for {counted(num_words, 'word')}, punctuation marks included."]
     if split:
         pieces = ", ".join(f"{word.text} ({word.end - word.start} pieces)" for word in split)
         sentences.append(f"Words in pieces: {pieces}.")

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from augenmerk.core.foreign_files import REPOSITORY
 from augenmerk.core.process import collector_paused
-from augenmerk.core.quantities import duration
+from augenmerk.core.quantities import counted, duration
 from augenmerk.core.storage import writable
 from augenmerk.core.text.languages import UNDETERMINED, language_code, language_in_words, language_name
 from augenmerk.viz_app.preferences import Preferences
@@ -411,7 +411,7 @@ def describe(summary: "ImportSummary") -> str:
     source, target = map(language_in_words, summary.languages)
     parts = [summary.format, f"{source} to {target}"]
     if summary.target_codes:
-        parts.append(f"{len(summary.target_codes)} target languages")
+        parts.append(counted(len(summary.target_codes), "target language"))
     parts.append(f"{summary.num_parameters / 1e6:,.1f} million parameters")
     half, full = (_megabytes(summary.disk_bytes_in(half_precision=half)) for half in (True, False))
     sizes = f"{full} on the disk in 32 bits ({half} in 16)"

@@ -10,6 +10,7 @@ from augenmerk.core.cli.command import OptionParser, run_guarded
 from augenmerk.core.cli.outputs import FILMS, PICTURES, STEPS, OutputFile
 from augenmerk.core.errors import AnalysisError, ConfigError, TrainingError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
+from augenmerk.core.quantities import counted
 from augenmerk.core.training.film import FilmFrame, read_film
 from augenmerk.core.translation.result import MapKind
 from augenmerk.viz_app.export.figure_command import USER_STYLE_HELP, require_picture
@@ -134,8 +135,8 @@ def _head(frames: Sequence[FilmFrame], options: argparse.Namespace) -> Head:
     if options.layer not in range(1, num_layers + 1) or number not in range(1, num_heads + 1):
         requested = f"layer {options.layer}" if options.all_heads else f"layer {options.layer}, head {number}"
         raise AnalysisError(
-            f"There is no {requested} in {KIND_TITLES[kind].lower()}: this run has {num_layers} layers of {num_heads} "
-            "heads. Choose others."
+            f"There is no {requested} in {KIND_TITLES[kind].lower()}: this run has "
+            f"{counted(num_layers, 'layer')} of {counted(num_heads, 'head')}. Choose others."
         )
     return Head(kind, options.layer - 1, number - 1)
 

@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 from augenmerk.core.analysis.roles import ROLES
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.quantities import counted
 from augenmerk.core.training.events import SampleTranslated
 from augenmerk.core.training.film import FilmFrame
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
@@ -554,7 +555,9 @@ class SamplesPanel(QFrame):
         return [tuple(cell.text() for cell in row) for row in self._cells if not row[0].isHidden()]
 
     def _show_sample(self, sample: SampleTranslated) -> None:
-        self.score.setText(f"epoch {sample.epoch} · BLEU {sample.bleu:.1f} on {sample.num_sentences} sentences")
+        self.score.setText(
+            f"epoch {sample.epoch} · BLEU {sample.bleu:.1f} on {counted(sample.num_sentences, 'sentence')}"
+        )
         self.score.setToolTip("BLEU-4, tokenized and lower-cased, of greedy translations; always the same sentences.")
         while len(self._cells) < len(sample.examples):
             self._add_row()

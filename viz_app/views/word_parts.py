@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMenu
 from augenmerk.core.analysis.parts import Component, Origin, WordParts, name_in_stack
 from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.quantities import number
+from augenmerk.core.quantities import counted, number
 from augenmerk.core.translation.result import Alternative
 from augenmerk.viz_app.heatmap.labelled_matrix import CHOOSE, IN_TABLES, WALK
 from augenmerk.viz_app.state.experiment_editor import toggle
@@ -168,7 +168,7 @@ class PartBars(BarList):
                 lines += _position_lines(parts, component)
         if len(order) > self.num_shown + 1:
             rest = sum(values[place] for place in order[num_shown:])
-            name = "show fewer" if self.shows_all else f"{len(order) - num_shown} others"
+            name = "show fewer" if self.shows_all else counted(len(order) - num_shown, "other")
             text = "" if self.shows_all else number(rest, signed=True)
             tip = "Click to show only the largest" if self.shows_all else "The sum of the smaller parts. Click to open"
             lines.append(PartLine("others", Bar(name, rest, text, tip=tip)))
@@ -298,7 +298,7 @@ def _position_lines(parts: WordParts, head: Head) -> list[PartLine]:
     lines = [_position_line(place, float(values[place]), parts.translation.source_tokens) for place in shown]
     if rest := order[len(shown) :]:
         value = float(values[rest].sum())
-        bar = Bar(f"    {len(rest)} others", value, number(value, signed=True))
+        bar = Bar(f"    {counted(len(rest), 'other')}", value, number(value, signed=True))
         lines.append(PartLine(len(values), bar))
     return lines
 

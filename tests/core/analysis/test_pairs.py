@@ -155,8 +155,8 @@ def test_a_file_is_read_with_its_line_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"a\tb\tc\td\na b c\n", "line 2: there are 1 fields instead of 4. Write sentence, tab"),
-        (b"a\tb\tc\td\te\n", "line 1: there are 5 fields"),
+        (b"a\tb\tc\td\na b c\n", "line 2: found 1 field instead of 4. Write sentence, tab"),
+        (b"a\tb\tc\td\te\n", "line 1: found 5 fields"),
         (b"\tb\tc\td\n", "line 1: the sentence is empty"),
         (b"a\t\t\td\n", "line 1: the word is empty"),
         (b"a\t\tc\t \n", "line 1: the rival is empty"),

@@ -287,7 +287,7 @@ def test_plain_lines_stay_beside_each_other(untrained_checkpoint: Path, given, c
     translated = output.out.splitlines()
     assert [bool(line) for line in translated] == [False, True, False, False, True]
     assert "augenmerk: line 3: The text has 1,001 words" in output.err
-    assert "1 of 5 lines were refused (number 3)" in output.err
+    assert "1 of 5 lines was refused (number 3)" in output.err
     assert main(["translate", SENTENCES[0], "--checkpoint", str(untrained_checkpoint)]) == 0
     assert capsys.readouterr().out.splitlines() == [translated[1]]
 

@@ -251,7 +251,7 @@ def test_the_newest_or_best_of_a_run_are_averaged(
             assert bool(((value - expected).abs() < 1e-6).all()), name
     capsys.readouterr()
     for arguments, said in (
-        ([str(run), "--last", "4"], "has only 3 of the 4 checkpoints requested by --last"),
+        ([str(run), "--last", "4"], "has only 3 of 4 checkpoints requested by --last"),
         ([str(run), "--last", "1", "--best", "1"], "with one of the two"),
         ([str(run), "--best", "0"], "a number of at least 1"),
         ([str(run / "best.safetensors"), "--best", "1"], "Name the folder with one of the two"),

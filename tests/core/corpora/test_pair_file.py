@@ -98,7 +98,7 @@ WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
         ("text in one language", "each language to its own file, such as train.de and train.en in a folder"),
     ),
     "three columns": (columns(*BOTH, ("a", "b", "c")), ("line 4 has 3 columns instead of 2", "de and en")),
-    "one column": (columns(*BOTH, ("a",)), ("line 4 has 1 columns instead of 2",)),
+    "one column": (columns(*BOTH, ("a",)), ("line 4 has 1 column instead of 2",)),
     "other columns": (columns(("fr", "en"), *BOTH), ("columns of", "fr, en, not de and en")),
     "other fields": (
         json_lines({"fr": "un", "en": "one"}),
@@ -114,7 +114,7 @@ WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
     "a list": (json.dumps([{"de": "eins", "en": "one"}]), ("is a JSON list", "JSON lines such as")),
     "TMX": ('<?xml version="1.0"?>\n<tmx>', ("is XML, such as TMX", "TSV")),
     "deep": ('{"de":' + "[" * 10_000 + "\n", ("line 1: Lists and objects are nested more than 16 deep",)),
-    "empty sides": (columns(("eins", ""), ("", "two")), ("in each of the 2 pairs, one side is empty",)),
+    "empty sides": (columns(("eins", ""), ("", "two")), ("one side is empty in each of 2 pairs",)),
 }
 
 

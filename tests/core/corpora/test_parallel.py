@@ -244,7 +244,7 @@ class TestPairs:
         target = put(tmp_path / "a.en", ["", "two", "\t"])
         message = refusal(read_pair, source, target)
         assert "no usable line" in message
-        assert "each of the 3 pairs" in message
+        assert "each of 3 pairs" in message
 
     def test_the_file_that_is_wrong_is_the_one_named(self, tmp_path: Path) -> None:
         good, bad = put(tmp_path / "a.de", GERMAN), tmp_path / "a.en"

@@ -79,7 +79,7 @@ def test_evaluate_scores_what_the_translator_says(untrained_checkpoint) -> None:
     assert scores.sentences == len(hypotheses) == 2
     assert hypotheses[1] == Hypothesis("", ())
     assert done[-1] == 1
-    with pytest.raises(CorpusError, match="1 source and 2 reference"):
+    with pytest.raises(CorpusError, match="1 source line and 2 reference lines"):
         evaluate(translator, ["a"], ["b", "c"])
 
 

@@ -300,7 +300,7 @@ def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> Non
 @pytest.mark.parametrize("place", [7, 99])
 def test_a_word_that_is_not_there_cannot_be_edited(translator: Translator, place: int) -> None:
     for edit in (SourceWordRemoved(place), SourceWordReplaced(place, "Hund")):
-        with pytest.raises(ExperimentError, match=f"Source word {place} cannot be changed .* has 7 words"):
+        with pytest.raises(ExperimentError, match=rf"Source word {place} cannot be changed .* is 7\."):
             edited(translator, SENTENCE, edit)
 
 

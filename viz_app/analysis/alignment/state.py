@@ -8,7 +8,7 @@ import numpy as np
 from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
-from augenmerk.core.quantities import percent
+from augenmerk.core.quantities import counted, percent
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import hides_nothing
@@ -138,7 +138,7 @@ def summary(ranking: "AlignerRanking") -> str:
     pairs = "1 pair was" if ranking.num_skipped == 1 else f"{ranking.num_skipped} pairs were"
     skipped = f" {pairs} skipped: the model splits other words." if ranking.num_skipped else ""
     text = (
-        f"Best alignment error rate: {best}; {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
-        f"reported on {ranking.num_reporting} others.{skipped} Click a row to show it."
+        f"Best alignment error rate: {best}; {others}. Chosen on {counted(ranking.num_choosing, 'pair')} "
+        f"aligned by hand, reported on {counted(ranking.num_reporting, 'other')}.{skipped} Click a row to show it."
     )
     return "\n".join((text, *map(display_text, ranking.notes)))

@@ -9,7 +9,7 @@ from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonErro
 from augenmerk.core.analysis.selection import LabelledMap
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.quantities import percent
+from augenmerk.core.quantities import counted, percent
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy
 from augenmerk.core.translation.result import ExperimentResult, Translation
@@ -328,8 +328,8 @@ def _no_such_head(page: ExperimentState, second: Translation) -> str:
     head = page.selection.head
     num_layers, num_heads = second.maps.of_kind(head.kind).shape[:2]
     return (
-        f"The second checkpoint has no {display_text(head)}, only {num_layers} layers × {num_heads} heads of "
-        f"{head.kind} attention. Choose a head that both have."
+        f"The second checkpoint has no {display_text(head)}, only {counted(num_layers, 'layer')} × "
+        f"{counted(num_heads, 'head')} of {head.kind} attention. Choose a head that both have."
     )
 
 

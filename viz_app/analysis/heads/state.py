@@ -14,6 +14,7 @@ from augenmerk.core.corpora.multi30k import cache_path
 from augenmerk.core.corpora.parallel import read_pair, read_sentences
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
+from augenmerk.core.quantities import counted
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.text.languages import sentence_with_code
 from augenmerk.core.translation.experiment import General
@@ -112,14 +113,14 @@ class HeadsState:
             found = self.importance
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
             return (
-                f"Loss {found.before:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}), {in_words(found.changes)}. Cells: the loss without each head or network minus this "
-                "loss, in thousandths of a nat. Click a cell to switch it off."
+                f"Loss {found.before:.3f} nats per token over {counted(found.num_sentences, 'sentence')} ("
+                f"{counted(found.num_tokens, 'token')}{skipped}), {in_words(found.changes)}. Cells: the loss "
+                "without each head or network minus this loss, in thousandths of a nat. Click a cell to switch it off."
             )
         if self.question == "behaviour" and self.behaviour is not None:
             return (
-                f"Means over {self.behaviour.num_sentences} sentences, {in_words(self.behaviour.changes)}; the "
-                "thumbnails use these roles. Click a row to show the head."
+                f"Means over {counted(self.behaviour.num_sentences, 'sentence')}, "
+                f"{in_words(self.behaviour.changes)}; the thumbnails use these roles. Click a row to show the head."
             )
         return ""
 

@@ -199,7 +199,7 @@ def test_a_sample_that_the_model_refuses_is_told(translator: Translator, tmp_pat
     ("text", "message"),
     [
         ("\n\n", "only empty lines"),
-        ("ein\tone\nzwei", "line 2 has 1 columns"),
+        ("ein\tone\nzwei", "line 2 has 1 column "),
         ("ein\nzwei\ttwo", "a tab in some lines"),
     ],
 )
