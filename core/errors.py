@@ -103,6 +103,13 @@ class AnalysisError(AugenmerkError):
     """The requested head, token or measure does not exist."""
 
 
+class MissingExtensionError(AugenmerkError, KeyError):
+    """No installed extension declares what a file or a request names."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would quote it
+
+
 class NonFiniteError(AugenmerkError):
     """A model computes numbers that are infinite or undefined (NaN).
 

@@ -1,0 +1,105 @@
+"""Extensions: declarations that installed packages offer by entry points. See docs/extending.md.
+
+The features of this project that lie outside its kernel are found in the same way as those of others, from
+`pyproject.toml`. Nothing is looked up before a declaration is asked for.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from augenmerk.core.errors import MissingExtensionError
+
+DeclarationT = TypeVar("DeclarationT")
+OWN_DISTRIBUTION = "augenmerk"
+_LOG = logging.getLogger(__name__)
+
+
+class Registry(Mapping[str, DeclarationT], Generic[DeclarationT]):
+    """The declarations of one group of entry points, by name.
+
+    A declaration is imported when it is asked for by name; all of them are when the registry is iterated over. One that
+    cannot be imported, or is of another type, is left out and reported in the log. If two packages use one name,
+    this project's declaration wins, then that of the package whose name comes first.
+
+    Args:
+        group: of the entry points, such as "augenmerk.measures".
+        kind: the type of the declarations. If it has an attribute `order`, declarations are sorted by it.
+        noun: for messages, such as "measure".
+        own: declarations that need no entry point.
+    """
+
+    def __init__(
+        self, group: str, kind: type[DeclarationT], noun: str, own: Mapping[str, DeclarationT] | None = None
+    ) -> None:
+        self.group, self.noun = group, noun
+        self._kind = kind
+        self._declarations: dict[str, DeclarationT | None] = dict(own or {})
+
+    def __getitem__(self, name: str) -> DeclarationT:
+        """Raises `MissingExtensionError`, a `KeyError`, if no usable extension declares this name."""
+        if name not in self._declarations:
+            entry = installed_entry_points(self.group).get(name)
+            self._declarations[name] = None if entry is None else self._load(entry)
+        declaration = self._declarations[name]
+        if declaration is None:
+            raise MissingExtensionError(
+                f"There is no {self.noun} “{name}”. Install the extension that provides it, or choose from "
+                f"{', '.join(self)}."
+            )
+        return declaration
+
+    def __iter__(self) -> Iterator[str]:
+        declarations = self._usable()
+        return iter(sorted(declarations, key=lambda name: getattr(declarations[name], "order", 0)))
+
+    def __len__(self) -> int:
+        return len(self._usable())
+
+    def _usable(self) -> dict[str, DeclarationT]:
+        entries = installed_entry_points(self.group)
+        names = {**self._declarations, **entries}
+        for name in names:
+            if name not in self._declarations:
+                self._declarations[name] = self._load(entries[name])
+        return {name: usable for name in names if (usable := self._declarations[name]) is not None}
+
+    def _load(self, entry: EntryPoint) -> DeclarationT | None:
+        """The declaration; None, with a warning in the log, if it cannot be used."""
+        try:
+            declaration = entry.load()
+        except Exception as error:  # whatever an extension does, the rest works
+            _LOG.warning("The extension %s cannot be used: %s", described(entry), error)
+            return None
+        if isinstance(declaration, self._kind):
+            return declaration
+        _LOG.warning("The extension %s cannot be used: it is no %s.", described(entry), self._kind.__name__)
+        return None
+
+
+def described(entry: EntryPoint) -> str:
+    """An entry point for messages, such as “value-zeroing” of the package my-measures."""
+    return f"“{entry.name}” of the package {_package_of(entry)}"
+
+
+@cache
+def installed_entry_points(group: str) -> Mapping[str, EntryPoint]:
+    """The entry points of a group, by name. Read once, from the installed packages."""
+    by_name: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=group), key=_precedence):
+        if entry.name in by_name:
+            _LOG.warning("The extension %s is left out: its name is taken.", described(entry))
+        else:
+            by_name[entry.name] = entry
+    return by_name
+
+
+def _precedence(entry: EntryPoint) -> tuple[bool, str]:
+    package = _package_of(entry)
+    return package != OWN_DISTRIBUTION, package
+
+
+def _package_of(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else ""
