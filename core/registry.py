@@ -5,9 +5,11 @@ The features of this project that lie outside its kernel are found in the same w
 """
 
 import logging
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Iterator, Mapping, MutableMapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from augenmerk.core.errors import MissingExtensionError
@@ -17,7 +19,7 @@ OWN_DISTRIBUTION = "augenmerk"
 _LOG = logging.getLogger(__name__)
 
 
-class Registry(Mapping[str, DeclarationT], Generic[DeclarationT]):
+class Registry(MutableMapping[str, DeclarationT], Generic[DeclarationT]):
     """The declarations of one group of entry points, by name.
 
     A declaration is imported when it is asked for by name; all of them are when the registry is iterated over. One that
@@ -50,6 +52,12 @@ class Registry(Mapping[str, DeclarationT], Generic[DeclarationT]):
                 f"{', '.join(self)}."
             )
         return declaration
+
+    def __setitem__(self, name: str, declaration: DeclarationT) -> None:
+        self._declarations[name] = declaration
+
+    def __delitem__(self, name: str) -> None:
+        del self._declarations[name]
 
     def __iter__(self) -> Iterator[str]:
         declarations = self._usable()
@@ -87,19 +95,35 @@ def described(entry: EntryPoint) -> str:
 @cache
 def installed_entry_points(group: str) -> Mapping[str, EntryPoint]:
     """The entry points of a group, by name. Read once, from the installed packages."""
-    by_name: dict[str, EntryPoint] = {}
+    by_name = {entry.name: entry for entry in _of_this_checkout() if entry.group == group}
     for entry in sorted(entry_points(group=group), key=_precedence):
-        if entry.name in by_name:
-            _LOG.warning("The extension %s is left out: its name is taken.", described(entry))
-        else:
+        if entry.name not in by_name:
             by_name[entry.name] = entry
+        elif not _is_own(entry):
+            _LOG.warning("The extension %s is left out: its name is taken.", described(entry))
     return by_name
 
 
+@cache
+def _of_this_checkout() -> tuple[EntryPoint, ...]:
+    """The entry points in `pyproject.toml` of a checkout; none if the project is installed from a wheel.
+
+    An editable installation would know only those that were declared when it was made.
+    """
+    path = Path(__file__).resolve().parents[1] / "pyproject.toml"
+    if not path.is_file():
+        return ()
+    groups = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]
+    return tuple(EntryPoint(name, value, group) for group, entries in groups.items() for name, value in entries.items())
+
+
+def _is_own(entry: EntryPoint) -> bool:
+    return entry.dist is None or entry.dist.name == OWN_DISTRIBUTION
+
+
 def _precedence(entry: EntryPoint) -> tuple[bool, str]:
-    package = _package_of(entry)
-    return package != OWN_DISTRIBUTION, package
+    return not _is_own(entry), _package_of(entry)
 
 
 def _package_of(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist is not None else ""
+    return entry.dist.name if entry.dist is not None else OWN_DISTRIBUTION

@@ -37,7 +37,6 @@ from augenmerk.viz_app.documents.reading import apply_view, check_view, view_val
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.train import charts_command
 from augenmerk.viz_app.train.run.settings import load_choices, load_unfinished
 
 EARLIER = Path(__file__).parent / "earlier"
@@ -89,7 +88,7 @@ def test_a_run_resumes_with_the_losses_of_then(run: Path) -> None:
 @pytest.mark.figures
 def test_metrics_of_steps_are_those_of_then(run: Path, tmp_path: Path) -> None:
     made = tmp_path / "metrics.csv"
-    assert charts_command.main([str(run), "--out", str(made)]) == 0
+    assert main(["charts", str(run), "--out", str(made)]) == 0
     assert table(made) == table(EARLIER / "metrics.csv")
 
 
@@ -97,7 +96,7 @@ def test_metrics_of_steps_are_those_of_then(run: Path, tmp_path: Path) -> None:
 @pytest.mark.heavy
 def test_the_film_of_a_run_is_read(run: Path, tmp_path: Path) -> None:
     made = tmp_path / "film.gif"
-    assert charts_command.main([str(run), "--out", str(made)]) == 0
+    assert main(["charts", str(run), "--out", str(made)]) == 0
     assert made.stat().st_size > 1_000
 
 

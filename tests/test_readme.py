@@ -13,9 +13,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import Experiment, Greedy, HeadScaled
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
-from augenmerk.viz_app.export import figure_command, page_command
 from augenmerk.viz_app.launch import main, window_parser
-from augenmerk.viz_app.train import charts_command
 
 ROOT = Path(__file__).resolve().parent.parent
 README, *PAGES = (path.read_text("utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))))
@@ -66,9 +64,6 @@ def test_every_command_exists_and_takes_its_options(command: list[str]) -> None:
             make_parser().parse_args(command)
     elif name == "app":
         window_parser().parse_args(arguments)
-    elif name in ("figure", "page", "charts"):
-        module = {"figure": figure_command, "page": page_command, "charts": charts_command}[name]
-        module.make_parser().parse_args(arguments)
     else:
         make_parser().parse_args(command)
 

@@ -10,14 +10,10 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from augenmerk.core.cli.command import OptionParser, leave, refuse, run_guarded
 from augenmerk.core.cli.outputs import PICTURES, OutputFile
 from augenmerk.core.process import collector_paused, open_standard_streams, share_one_heap, tune_process
-
-if TYPE_CHECKING:
-    from augenmerk.viz_app.export.page_lesson import PageLesson
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
 WINDOW_HELP = """\
@@ -28,11 +24,6 @@ The window:
   augenmerk app [FILE]                   open it with a checkpoint, a model to import, a saved experiment or a lesson
       --sentence TEXT                    start with this sentence; the word app may be left out before options
       --screenshot PNG                   translate, save a picture of the window, and exit
-
-Pictures and pages without a window:
-  augenmerk figure --text TEXT --out FILE  a map, or all heads (--grid), as PNG, SVG, PDF or one HTML page
-  augenmerk page [MODEL] --out FILE        a model as one HTML page that runs it in a browser
-  augenmerk charts RUN --out FILE          of a training: charts (PNG, SVG, PDF), metrics (CSV), film (GIF, MP4)
 
 Command-line commands:
 """
@@ -69,27 +60,9 @@ def _show_help(arguments: list[str]) -> int:
 
 def run_command(arguments: list[str]) -> int:
     """Runs a subcommand, without Qt."""
-    if arguments[0] == "figure":
-        from augenmerk.viz_app.export.figure_command import main as draw
-
-        return draw(arguments[1:])
-    if arguments[0] == "page":
-        from augenmerk.viz_app.export.page_command import main as write_page
-
-        return write_page(arguments[1:], _lesson_for_page)
-    if arguments[0] == "charts":
-        from augenmerk.viz_app.train.charts_command import main as draw_charts
-
-        return draw_charts(arguments[1:])
     from augenmerk.core.cli.main import main as run
 
     return run(arguments)
-
-
-def _lesson_for_page(path: Path, checkpoint: Path, rounds: bool) -> "PageLesson":
-    from augenmerk.viz_app.learn.lesson_for_page import lesson_for_page
-
-    return lesson_for_page(path, checkpoint, rounds)
 
 
 def open_window(arguments: list[str]) -> int:

@@ -1,6 +1,6 @@
 """The declaration of a measure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from augenmerk.core.analysis.model_pass import Pass
@@ -36,8 +36,3 @@ class Measure:
     per_head: tuple[MapKind, ...]
     rows_sum_to_one: bool
     ranks_aligners: bool = False
-
-
-def in_order(measures: Mapping[MeasureName, Measure]) -> dict[MeasureName, Measure]:
-    """The measures as they stand in menus."""
-    return dict(sorted(measures.items(), key=lambda named: named[1].order))

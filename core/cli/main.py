@@ -9,22 +9,21 @@ from pathlib import Path
 
 from augenmerk.core import __version__
 from augenmerk.core.cli.command import OptionParser, run_guarded
+from augenmerk.core.cli.subcommand import Subcommand
+from augenmerk.core.registry import Registry
 
-COMMANDS = {
-    "translate": "translate a text",
-    "analyze": "print what every head does, as numbers",
-    "align": "rank heads by word alignment, or link the words of a sentence",
-    "train": "train a model",
-    "runs": "list training runs",
-    "evaluate": "score a model on a corpus",
-    "data": "prepare a corpus for training elsewhere",
-    "info": "describe a checkpoint",
-    "average": "average checkpoints, or halve the size of one",
-    "import": "import a model of Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6 or The Annotated Transformer",
-}
-"""The help of each command. Each is a module of this package. Only the requested one is imported: some take seconds."""
-WINDOW_COMMANDS = ("app", "figure", "page", "charts")
-"""Commands that draw, run by `augenmerk.viz_app.launch`."""
+SUBCOMMANDS: Registry[Subcommand] = Registry(
+    "augenmerk.commands",
+    Subcommand,
+    "command",
+    {
+        "translate": Subcommand("translate a text", "augenmerk.core.cli.translate", order=10),
+        "info": Subcommand("describe a checkpoint", "augenmerk.core.cli.info", order=80),
+    },
+)
+"""Every command, by its name. Only the requested one is imported: some take seconds."""
+WINDOW = "app"
+"""The command that opens the window, which `augenmerk.viz_app.launch` runs."""
 _OWN_OPTIONS = ("-h", "--help", "--version")
 
 
@@ -40,16 +39,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parsed_and_run(arguments: list[str]) -> int:
     first = arguments[0] if arguments else ""
-    parser = make_parser([first] if first in COMMANDS else COMMANDS)
-    if first and first not in (*COMMANDS, *_OWN_OPTIONS):
+    parser = make_parser([first]) if first in SUBCOMMANDS else make_parser(has_options=False)
+    if first and first not in (*SUBCOMMANDS, *_OWN_OPTIONS):
         parser.error(_no_such_command(first))
     options = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = options.run
     return run(options)
 
 
-def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
-    """The parser of these commands."""
+def make_parser(commands: Collection[str] = SUBCOMMANDS, *, has_options: bool = True) -> argparse.ArgumentParser:
+    """The parser of these commands. Without their options, it only lists them, and imports no code of theirs."""
     parser = OptionParser(
         prog="augenmerk",
         description="Train or import a Transformer that translates, and see the attention of every head.",
@@ -57,16 +56,19 @@ def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser
     parser.add_argument("--version", action="version", version=f"augenmerk {__version__}")
     actions = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name in commands:
-        module = import_module("augenmerk.core.cli." + ("import_model" if name == "import" else name))
-        command = actions.add_parser(name, help=COMMANDS[name], description=module.__doc__)
-        command.set_defaults(run=module.run)
-        module.add_options(command)
+        subcommand = SUBCOMMANDS[name]
+        command = actions.add_parser(name, help=subcommand.help)
+        if has_options:
+            module = import_module(subcommand.module)
+            command.description = module.__doc__
+            command.set_defaults(run=module.run)
+            module.add_options(command)
     return parser
 
 
 def _no_such_command(given: str) -> str:
     """The message for a first argument that is not a command."""
-    known = (*WINDOW_COMMANDS, *COMMANDS)
+    known = (WINDOW, *SUBCOMMANDS)
     problem = f"{given!r} is not a command. Commands: {', '.join(known)}."
     if given.startswith("-"):
         return f"{problem} Put the command before its options."

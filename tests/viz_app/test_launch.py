@@ -87,7 +87,7 @@ def test_a_file_or_a_sentence_alone_is_told_what_to_type(tmp_path: Path, capsys:
         with pytest.raises(SystemExit):
             launch.main([given])
         told = capsys.readouterr().err
-        assert "Commands: app, figure, page, charts, translate," in told
+        assert "Commands: app, translate, analyze," in told
         assert hint in told
 
 

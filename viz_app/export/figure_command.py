@@ -1,4 +1,4 @@
-"""`augenmerk figure`: attention maps as a picture (PNG, SVG, PDF) or as one HTML page. Matplotlib, no Qt."""
+"""Draw attention maps as a picture (PNG, SVG, PDF) or as one HTML page, without the window."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,6 @@ from augenmerk.core.analysis.selection import (
     combine,
 )
 from augenmerk.core.cli.analyze import read_sentence
-from augenmerk.core.cli.command import OptionParser, run_guarded
 from augenmerk.core.cli.options import (
     EXPERIMENT_HELP,
     add_beam,
@@ -74,18 +73,9 @@ class Measured:
     languages: tuple[str, str]
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs `augenmerk figure ARGUMENTS` and returns its exit status, as `core.cli.main` does."""
-    return run_guarded(lambda: run(make_parser().parse_args(arguments)))
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of `augenmerk figure`."""
-    parser = OptionParser(
-        prog="augenmerk figure",
-        description=__doc__,
-        epilog="measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items()),
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `figure`."""
+    parser.epilog = "measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items())
     parser.add_argument("--text", help="the German sentence; - reads it from standard input")
     parser.add_argument("--target", metavar="TEXT", help="draw the maps of this translation (default: the model's own)")
     parser.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
@@ -122,7 +112,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--user-style", action="store_true", help=USER_STYLE_HELP)
     add_checkpoint(parser)
     add_into(parser)
-    return parser
 
 
 def run(options: argparse.Namespace) -> int:

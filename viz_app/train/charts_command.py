@@ -1,4 +1,4 @@
-"""`augenmerk charts`: charts (PNG, SVG, PDF), metrics (CSV) or film (GIF, MP4) of a run's folder. No Qt."""
+"""Write charts (PNG, SVG, PDF), metrics (CSV) or the film (GIF, MP4) of a training, without the window."""
 
 import argparse
 import sys
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from augenmerk.core.cli.command import OptionParser, run_guarded
 from augenmerk.core.cli.outputs import FILMS, PICTURES, STEPS, OutputFile
 from augenmerk.core.errors import AnalysisError, ConfigError, TrainingError
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
@@ -33,14 +32,8 @@ PICTURE_ENDINGS = ("png", "svg", "pdf")
 ENDINGS = (*PICTURE_ENDINGS, "csv", *FILM_FORMATS)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs `augenmerk charts ARGUMENTS` and returns its exit status, as `core.cli.main` does."""
-    return run_guarded(lambda: run(make_parser().parse_args(arguments)))
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of `augenmerk charts`."""
-    parser = OptionParser(prog="augenmerk charts", description=__doc__)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `charts`."""
     parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run, finished or not")
     parser.add_argument(
         "--out",
@@ -71,7 +64,6 @@ def make_parser() -> argparse.ArgumentParser:
         "--all-heads", action="store_true", help="all heads side by side: those of --layer, or of all layers"
     )
     parser.add_argument("--no-caption", action="store_true", help="omit the caption")
-    return parser
 
 
 def run(options: argparse.Namespace) -> int:

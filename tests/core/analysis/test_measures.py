@@ -14,16 +14,14 @@ import torch
 from augenmerk.core.analysis.capture import trace_pair, trace_translation
 from augenmerk.core.analysis.measures import (
     MEASURES,
-    cross_rollout,
-    head_norms,
-    layer_norms,
     measure,
     measure_maps,
     measures_of,
-    rollout,
     row_entropy,
 )
 from augenmerk.core.analysis.model_pass import Pass
+from augenmerk.core.analysis.norms import head_norms, layer_norms
+from augenmerk.core.analysis.rollout import cross_rollout, rollout
 from augenmerk.core.analysis.trace import HeadTrace, Trace
 from augenmerk.core.cli import analyze
 from augenmerk.core.errors import AnalysisError

@@ -19,7 +19,6 @@ from augenmerk.core.text.languages import codes_for, with_code
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.export.figure_command import main as draw
 from tests.core.interop.marian_models import CODES, make_folder
 
 SENTENCE = "Ein Mann sieht viele Kinder."
@@ -176,7 +175,9 @@ class TestAModelOfSeveralLanguages:
             assert f"note: {expected}" in (output.out if command[0] == "evaluate" else output.err), command
         numbers = printed(capsys, model, "evaluate", "--source", pair[0], "--reference", pair[1], "--json")
         assert (numbers["notes"]["no_target_language"], numbers["notes"]["refused"]) == ([0], [2])
-        assert draw(["--text", SENTENCE, "--checkpoint", str(model), "--out", str(tmp_path / "map.html")]) == 0
+        assert (
+            main(["figure", "--text", SENTENCE, "--checkpoint", str(model), "--out", str(tmp_path / "map.html")]) == 0
+        )
         assert f"augenmerk: note: {note}" in capsys.readouterr().err
 
     def test_a_language_is_missing_where_its_code_is_not_read(self, model: Path) -> None:
@@ -270,7 +271,7 @@ class TestAModelOfSeveralLanguages:
 
     def test_a_picture_shows_the_code(self, model: Path, tmp_path: Path) -> None:
         page = tmp_path / "map.html"
-        assert draw(["--text", SENTENCE, "--into", "fr", "--checkpoint", str(model), "--out", str(page)]) == 0
+        assert main(["figure", "--text", SENTENCE, "--into", "fr", "--checkpoint", str(model), "--out", str(page)]) == 0
         assert "&gt;&gt;fra&lt;&lt; Ein Mann" in page.read_text(encoding="utf-8")
 
     @pytest.mark.parametrize(

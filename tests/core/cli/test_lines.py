@@ -19,7 +19,6 @@ from augenmerk.core.corpora.parallel import MAX_LINE_CHARACTERS, read_lines
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.export.figure_command import main as draw
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SENTENCES = ["Ein Mann steht auf einer Leiter.", "ein hund .", "Leiter", "Ein Mann steht."]
@@ -100,7 +99,7 @@ def test_every_command_refuses_standard_input_in_another_encoding(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", stream("M\xe4nner\n".encode("latin-1")))
     arguments = [*command, "--checkpoint", str(untrained_checkpoint)]
-    assert (draw(arguments[1:]) if command[0] == "figure" else main(arguments)) == 2
+    assert main(arguments) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert "Standard input cannot be read: it is not UTF-8: byte 2 of line 1 is 0xe4" in output.err

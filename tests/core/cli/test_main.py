@@ -22,7 +22,7 @@ import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.command import run_guarded
-from augenmerk.core.cli.main import COMMANDS, main
+from augenmerk.core.cli.main import SUBCOMMANDS, main
 from augenmerk.core.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
 from augenmerk.core.corpora.prepared import load_prepared
 from augenmerk.core.errors import TextError
@@ -697,15 +697,21 @@ def test_what_is_no_command_is_told_with_what_was_meant(
         main(arguments)
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert f"{arguments[0]!r} is not a command. Commands: app, figure, page, charts, translate," in told
+    assert f"{arguments[0]!r} is not a command. Commands: app, translate, analyze," in told
     assert message in told
 
 
 @pytest.mark.subprocess
 def test_only_the_command_that_is_asked_for_is_imported() -> None:
     imported = modules_imported_by("import augenmerk.core.cli.main as main; main.make_parser(['runs'])")
-    assert imported & {f"augenmerk.core.cli.{name}" for name in COMMANDS} == {"augenmerk.core.cli.runs"}
+    assert imported & {f"augenmerk.core.cli.{name}" for name in SUBCOMMANDS} == {"augenmerk.core.cli.runs"}
     assert not imported & {"numpy", "torch", "tqdm"}
+
+
+@pytest.mark.subprocess
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    imported = modules_imported_by("import augenmerk.core.cli.main as main; main.make_parser(has_options=False)")
+    assert not imported & ({subcommand.module for subcommand in SUBCOMMANDS.values()} | {"numpy"})
 
 
 def hostile_checkpoint(source: Path, target: Path, text: str) -> Path:

@@ -222,7 +222,7 @@ def test_an_unknown_measure_is_refused(untrained_checkpoint: Path, capsys) -> No
 def test_help_lists_the_command(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "augenmerk figure" in capsys.readouterr().out
+    assert "    figure    draw a map" in capsys.readouterr().out
 
 
 @pytest.mark.subprocess

@@ -1,40 +1,21 @@
-"""`augenmerk page`: one HTML file that runs a model in a browser. No Qt."""
+"""Write a model as one HTML file. Any current browser runs it: without an installation, a server or a network."""
 
 import argparse
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from augenmerk.core.cli.command import OptionParser, run_guarded
 from augenmerk.core.cli.lines import print_note
 from augenmerk.core.cli.outputs import WEB_PAGE, OutputFile
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.resources import bundled_model_path, is_bundled_model
 
-if TYPE_CHECKING:
-    from augenmerk.viz_app.export.page_lesson import PageLesson
-
 SUFFIXES = (".html", ".htm")
 
 
-def main(arguments: Sequence[str], read_lesson: Callable[[Path, Path, bool], "PageLesson"]) -> int:
-    """Runs `augenmerk page ARGUMENTS` and returns its exit status, as `core.cli.main` does.
-
-    Args:
-        arguments: the options.
-        read_lesson: computes the lesson of a file with a checkpoint, whose weights it rounds or not.
-    """
-    return run_guarded(lambda: run(make_parser().parse_args(arguments), read_lesson))
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of `augenmerk page`."""
-    parser = OptionParser(
-        prog="augenmerk page",
-        description="Write a model as one HTML file. Any current browser runs it: without an installation, a server or "
-        "a network.",
-        epilog="A link such as lab.html#text=Zwei Hunde.&off=cross:2:5&replace-word=2=Katzen opens the page with this "
-        "experiment: changes are written as for “augenmerk translate”. “Copy link” in the page makes such links.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `page`."""
+    parser.epilog = (
+        "A link such as lab.html#text=Zwei Hunde.&off=cross:2:5&replace-word=2=Katzen opens the page with this "
+        "experiment: changes are written as for “augenmerk translate”. “Copy link” in the page makes such links."
     )
     parser.add_argument(
         "model",
@@ -61,10 +42,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="of the weights. 16 (default): 2.4 bytes per parameter, and the page says if any was rounded; 32: all "
         "digits of a model saved with 32, 4.5 bytes per parameter. The bundled model has 16, so nothing is rounded",
     )
-    return parser
 
 
-def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path, bool], "PageLesson"]) -> int:
+def run(options: argparse.Namespace) -> int:
     """Packs the model and writes the page. Raises `AugenmerkError`."""
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out {options.out}: choose a file name that ends in .html.")
@@ -73,12 +53,13 @@ def run(options: argparse.Namespace, read_lesson: Callable[[Path, Path, bool], "
     from augenmerk.core.analysis.roles import read_sample_roles
     from augenmerk.core.checkpoint.file import load_checkpoint
     from augenmerk.viz_app.export.running_page import save_running_page
+    from augenmerk.viz_app.learn.lesson_for_page import lesson_for_page
     from augenmerk.viz_app.state.examples import gallery
 
     path = options.model or bundled_model_path()
     examples = gallery() if is_bundled_model(path) else ()
     bits: int = options.bits
-    lesson = read_lesson(options.lesson, path, bits == 16) if options.lesson is not None else None
+    lesson = lesson_for_page(options.lesson, path, bits == 16) if options.lesson is not None else None
     checkpoint = load_checkpoint(path)
     roles = read_sample_roles(path, checkpoint.run.model)
     packed = save_running_page(checkpoint, path.stem, options.out, options.text, examples, lesson, roles, bits=bits)
