@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.viz_app.analysis.panel import TAB_COMMANDS, TABS, AnalysisPanel
+from augenmerk.viz_app.analysis.panel import AnalysisPanel, tab_commands
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
 from augenmerk.viz_app.documents.lesson_documents import (
@@ -159,17 +159,17 @@ class PageHost:
         )
         tabs = (
             Presentable(
-                tab.name.lower(),
+                name,
                 f"{tab.name} tab",
-                partial(self._open, TRANSLATE, partial(analysis.show_alone, tab)),
+                partial(self._open, TRANSLATE, partial(analysis.show_alone, name)),
                 lambda: state,
                 f"{tab.name}\n{tab.tip}".format,
                 keys if tab.follows_head else tuple,
-                partial(analysis.set_presented, tab),
+                partial(analysis.set_presented, name),
                 tab.has_sentences,
                 tab.follows_head,
             )
-            for tab in TABS
+            for name, tab in analysis.tabs_by_name.items()
         )
         title = "Charts and film of the training"
         training = Presentable(
@@ -198,7 +198,7 @@ class PageHost:
         if self.learn is not None and self._is_shown(self.learn) and self.learn.chapters:
             return f"chapter {self.learn.chapters[self.learn.place].name}"
         analysis = self._window.analysis
-        return analysis.tab.name.lower() if analysis.has_focus else "map"
+        return analysis.tab_name if analysis.has_focus else "map"
 
     def view_titles(self) -> dict[str, str]:
         """The titles of all views but the chosen map, by their names."""
@@ -803,7 +803,7 @@ class MainWindow(QMainWindow):
         self.commands.commands.append(
             BoundCommand(NEXT_MAPS, self.state, self.translate_page)
         )  # the switch has the key
-        add(self.analysis, TAB_COMMANDS)
+        add(self.analysis, tab_commands(self.analysis))
         add(self.lessons.bar, SCENE_COMMANDS, self.lessons.bar)
         add(self.loader, MODEL_COMMANDS)
         add(self.lessons, LESSON_COMMANDS)
@@ -862,8 +862,9 @@ class MainWindow(QMainWindow):
         loader.file_chosen.connect(self.open_model)
         loader.import_done.connect(bar.show_notice)
         self.state.result_changed.connect(self._on_result)
-        self.analysis.opened.connect(lambda: self.pages.show_view(self.analysis.tab.name.lower()))
+        self.analysis.opened.connect(lambda: self.pages.show_view(self.analysis.tab_name))
         self.analysis.closed.connect(lambda: page.show_analysis(False))
+        page.sentence.chips.card.explains_words = self.analysis.explains_words
         page.sentence.chips.card.why_requested.connect(self.analysis.explain_word)
         self.analysis.focus_next = page.head
         page.open_button.clicked.connect(loader.choose_file)

@@ -242,7 +242,7 @@ def test_escape_cancels_an_analysis_that_takes_long_from_the_maps_and_the_top_ba
     window = make_window()
     page, panel = window.translate_page, window.analysis
     page.toggle_analysis()
-    panel.show_tab([tab.name for tab in panel.tabs].index("Compare"))
+    panel.open_tab("compare")
     tab, pair = panel.tab, Pair(1, 1)
     assert tab.job_bar is not None
     for widget in (page.head.heatmap, window.top_bar.model_button):

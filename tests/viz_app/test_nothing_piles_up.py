@@ -11,8 +11,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QDialog, QLayout, QLayoutItem, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
-from augenmerk.viz_app.analysis.panel import TABS
 from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker.inference import Failure
@@ -75,7 +73,7 @@ def test_doing_it_again_leaves_as_many_objects_as_there_were(
     make_window: MakeWindow, qtbot: QtBot, act: Callable[[MainWindow, QtBot], None]
 ) -> None:
     window = make_window()
-    window.analysis.show_tab(TABS.index(AlignmentTab))  # one that asks the worker for nothing
+    window.analysis.open_tab("alignment")  # one that asks the worker for nothing
 
     def objects_after(times: int) -> list[str]:
         for _ in range(times):

@@ -19,7 +19,6 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.analysis.heads.view import HeadsTab
-from augenmerk.viz_app.analysis.steps.view import StepsTab
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 from augenmerk.viz_app.heatmap.heatmap import Heatmap, row_height
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
@@ -183,7 +182,7 @@ def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(make_window: Mak
     for act in (
         lambda: qtbot.keyClick(presentation, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier),
         lambda: window.pages.open_chapter("weight"),
-        lambda: window.analysis.open_tab(StepsTab),
+        lambda: window.analysis.open_tab("steps"),
         lambda: window.present("map"),
     ):
         act()
@@ -445,7 +444,7 @@ def test_values_stand_outside_the_presented_map(make_window: MakeWindow, qtbot: 
 @pytest.mark.heavy
 def test_panels_leave_no_marks_in_the_presentation(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    window.analysis.open_tab(StepsTab)
+    window.analysis.open_tab("steps")
     qtbot.wait(20)
     assert window.state.selection.step == 0
     presented(window, qtbot)
@@ -644,7 +643,7 @@ def test_presented_heads_are_measured_without_a_button(
     monkeypatch.setattr("augenmerk.viz_app.analysis.heads.view.read_sample", lambda *choice: few)
     monkeypatch.setattr("augenmerk.core.analysis.importance.BATCH_SIZE", 1)
     window = make_window(None, loader=open_once)
-    window.analysis.open_tab(HeadsTab)
+    window.analysis.open_tab("heads")
     tab = window.analysis.tab
     assert isinstance(tab, HeadsTab)
     qtbot.wait(20)
@@ -676,7 +675,7 @@ def widest_gap(label: QLabel) -> int:
 @pytest.mark.heavy
 def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(sentence=sentence_of(20))
-    window.analysis.open_tab(CompareTab)
+    window.analysis.open_tab("compare")
     tab = window.analysis.tab
     assert isinstance(tab, CompareTab)
     window.present("compare")
@@ -702,12 +701,12 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
         assert "head" in tab.maps.value.text()
     controls = tab.sentence, tab.compare, tab.reads_first, tab.explanation, *tab.question_buttons.values()
     assert not any(part.isVisible() for part in controls)
-    window.analysis.open_tab(StepsTab)
+    window.analysis.open_tab("steps")
     assert window.presentation.view is not None
     assert window.presentation.view.name == "steps"
     assert not tab.is_presented
     window.presentation.end()
-    window.analysis.open_tab(CompareTab)
+    window.analysis.open_tab("compare")
     assert [part for part in controls if not part.isVisible()] == []
 
 

@@ -1,5 +1,6 @@
-"""The Analysis panel: tabs next to the maps. A new tab is one more entry of `TABS`."""
+"""The Analysis panel: tabs next to the maps. See "A tab" in docs/architecture.md."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import shiboken6
@@ -12,13 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
-from augenmerk.viz_app.analysis.compare.view import CompareTab
-from augenmerk.viz_app.analysis.heads.view import HeadsTab
-from augenmerk.viz_app.analysis.source.view import SourceTab
-from augenmerk.viz_app.analysis.steps.view import StepsTab
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from augenmerk.viz_app.analysis.word.view import WordTab
+from augenmerk.core.registry import Registry
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
 from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
@@ -26,8 +22,8 @@ from augenmerk.viz_app.widgets.buttons import choice_buttons, flat_button
 from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
 
-TABS: tuple[type[AnalysisTab], ...] = (StepsTab, WordTab, AlignmentTab, HeadsTab, SourceTab, CompareTab)
-"""In the order of their buttons."""
+TABS: Registry[Tab] = Registry("augenmerk.tabs", Tab, "analysis tab")
+"""Every tab, by its name in files, in the order of their buttons. All are extensions."""
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 
 
@@ -48,12 +44,14 @@ class AnalysisPanel(QFrame):
 
     opened, closed = Signal(), Signal()
 
-    def __init__(self, context: AnalysisContext, tabs: tuple[type[AnalysisTab], ...] = TABS) -> None:
+    def __init__(self, context: AnalysisContext, tabs: Mapping[str, Tab] = TABS) -> None:
         super().__init__()
         self.setProperty("role", "panel")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on a tab, or into it, makes it the view to present
         self._preferences = context.preferences
-        self._context, self._classes, self._index = context, tabs, 0
+        self._context, self._index = context, 0
+        self.tabs_by_name = dict(tabs)
+        self._names = tuple(self.tabs_by_name)
         self._made: dict[int, AnalysisTab] = {}
         self._pages = QStackedWidget()
         self.close_button = flat_button("✕", TOGGLE_ANALYSIS.tip_with_keys("Hide the analysis panel"))
@@ -62,9 +60,9 @@ class AnalysisPanel(QFrame):
         self._focus_before: QWidget | None = None
         self.focus_next: QWidget | None = None
         self._lay_out()
-        names = [tab.name for tab in tabs]
-        remembered = self._preferences.analysis_tab
-        self.show_tab(names.index(remembered) if remembered in names else 0)
+        remembered = self._preferences.analysis_tab.lower()
+        if self._names:
+            self._show(self._names.index(remembered) if remembered in self._names else 0)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
@@ -75,9 +73,19 @@ class AnalysisPanel(QFrame):
         return self._tab_at(self._index)
 
     @property
+    def tab_name(self) -> str:
+        """The name of the current tab in files."""
+        return self._names[self._index]
+
+    @property
     def tabs(self) -> tuple[AnalysisTab, ...]:
         """All tabs."""
-        return tuple(map(self._tab_at, range(len(self._classes))))
+        return tuple(map(self._tab_at, range(len(self._names))))
+
+    @property
+    def explains_words(self) -> bool:
+        """Whether a tab explains why a token was chosen."""
+        return any(tab.explains_words for tab in self.tabs_by_name.values())
 
     def stop(self) -> bool:
         """Cancels the computation of the visible tab; False if there is none."""
@@ -88,38 +96,39 @@ class AnalysisPanel(QFrame):
         return self.tab.numbers() if self._pages.isVisible() else None
 
     def show_tab(self, index: int) -> None:
-        """Changes the tab."""
+        """Changes the tab, and remembers it."""
+        self._show(index)
+        self._preferences.analysis_tab = self._names[index]
+
+    def _show(self, index: int) -> None:
         is_in_tab = self._index in self._made and self._has_focus_in(self._made[self._index])
         had_focus = is_in_tab or any(part.hasFocus() for part in (self, *self.buttons))
         self._index = index
         self.buttons[index].setChecked(True)
-        self._preferences.analysis_tab = self._classes[index].name
         if self._pages.isVisible():
             self._pages.setCurrentWidget(self.tab)
         if had_focus:
             self.buttons[index].setFocus()
 
-    def open_tab(self, tab: type[AnalysisTab]) -> None:
+    def open_tab(self, name: str) -> None:
         """Shows a tab, and the panel if it is hidden."""
-        self.show_tab(self._classes.index(tab))
+        self.show_tab(self._names.index(name))
         self.opened.emit()
 
-    def show_alone(self, tab: type[AnalysisTab]) -> QWidget:
+    def show_alone(self, name: str) -> QWidget:
         """Shows a tab in the widget that holds all of them, which another part of the window may borrow."""
-        self.show_tab(self._classes.index(tab))
+        self.show_tab(self._names.index(name))
         self._pages.setCurrentWidget(self.tab)
         return self._pages
 
-    def set_presented(self, tab: type[AnalysisTab], is_presented: bool) -> None:
+    def set_presented(self, name: str, is_presented: bool) -> None:
         """A tab fills the screen from now on, or no longer."""
-        self._tab_at(self._classes.index(tab)).set_presented(is_presented)
+        self._tab_at(self._names.index(name)).set_presented(is_presented)
 
     def explain_word(self, step: int, rival: str) -> None:
-        """Shows in the tab *Word* why the token of a step was chosen; see `WordTab.explain`."""
-        self.open_tab(WordTab)
-        assert isinstance(self.tab, WordTab)
-        self.tab.show_view("parts")
-        self.tab.explain(step, rival)
+        """Shows why the token of a step was chosen, in the first tab that explains words."""
+        self.open_tab(next(name for name, tab in self.tabs_by_name.items() if tab.explains_words))
+        self.tab.explain_word(step, rival)
 
     @property
     def has_focus(self) -> bool:
@@ -138,7 +147,7 @@ class AnalysisPanel(QFrame):
 
     def _tab_at(self, index: int) -> AnalysisTab:
         if index not in self._made:
-            self._made[index] = self._classes[index](self._context)
+            self._made[index] = self.tabs_by_name[self._names[index]].make(self._context)
             self._pages.addWidget(self._made[index])
         return self._made[index]
 
@@ -173,7 +182,7 @@ class AnalysisPanel(QFrame):
             self._focus_before = old
 
     def _lay_out(self) -> None:
-        names = [(tab.name, f"<p>{tab.tip}.</p><p>{tab.meaning}</p>") for tab in self._classes]
+        names = [(tab.name, f"<p>{tab.tip}.</p><p>{tab.meaning}</p>") for tab in self.tabs_by_name.values()]
         self.buttons = [*choice_buttons(self, dict(enumerate(names)), self.show_tab).values()]
         for button in (*self.buttons, self.close_button):
             button.setProperty("isDense", True)
@@ -183,13 +192,14 @@ class AnalysisPanel(QFrame):
         column_of(header, (self._pages, 1), spacing=0, within=self)
 
 
-TAB_COMMANDS = tuple(
-    Command[AnalysisPanel](
-        f"{tab.name}: {tab.tip}",
-        partial(AnalysisPanel.open_tab, tab=tab),
-        search_words=tab.search_words,
-        is_offered=lambda panel: panel.has_result,
+def tab_commands(panel: AnalysisPanel) -> tuple[Command[AnalysisPanel], ...]:
+    """One command for each tab, named by its button and its tip."""
+    return tuple(
+        Command[AnalysisPanel](
+            f"{tab.name}: {tab.tip}",
+            partial(AnalysisPanel.open_tab, name=name),
+            search_words=tab.search_words,
+            is_offered=lambda panel: panel.has_result,
+        )
+        for name, tab in panel.tabs_by_name.items()
     )
-    for tab in TABS
-)
-"""One for each tab, named by its button and its tip."""

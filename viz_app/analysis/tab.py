@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from pkgutil import resolve_name
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QKeyEvent
@@ -44,30 +44,52 @@ class AnalysisContext:
     preferences: Preferences
 
 
+@dataclass(frozen=True, eq=False)
+class Tab:
+    """The declaration of a tab. The tab's code is imported when the tab is first shown.
+
+    Attributes:
+        name: on the tab's button.
+        tip: of the button and of the command that opens the tab, without a full stop.
+        meaning: a sentence about its purpose and its limits.
+        code: the full name of its class, as “module:Class”.
+        order: its place among the buttons, from small to large.
+        search_words: of the command that opens the tab; see `Command`.
+        has_sentences: whether it shows sentences and translations itself. Presented, it takes the width of the screen.
+        follows_head: whether it shows something about the chosen head.
+        explains_words: whether it overrides `explain_word`.
+    """
+
+    name: str
+    tip: str
+    meaning: str
+    code: str
+    order: int
+    search_words: str = ""
+    has_sentences: bool = False
+    follows_head: bool = True
+    explains_words: bool = False
+
+    def make(self, context: AnalysisContext) -> "AnalysisTab":
+        """Imports the tab's code and makes the tab."""
+        tab: AnalysisTab = resolve_name(self.code)(context, self)
+        return tab
+
+
 class AnalysisTab(LivePanel):
     """A tab: a sentence about its purpose and its limits, and the content.
 
     Attributes:
-        name, tip: of the tab's button.
-        meaning: the sentence.
-        search_words: of the command that opens the tab; see `Command`.
-        has_sentences: whether it shows sentences and translations itself. Presented, it takes the width of the screen.
+        tab: its declaration.
         context, preferences: see `AnalysisContext`.
-        follows_head: whether it shows something about the chosen head.
         explanation: the line with the sentence.
         job_bar: the tab's computation; None if the tab computes nothing that takes long.
         is_presented: whether the tab fills the screen.
     """
 
-    name: ClassVar[str]
-    tip: ClassVar[str]
-    meaning: ClassVar[str]
-    search_words: ClassVar[str] = ""
-    has_sentences: ClassVar[bool] = False
-    follows_head: ClassVar[bool] = True
-
-    def __init__(self, context: AnalysisContext) -> None:
-        self.explanation = label("small", self.meaning, wraps=True)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        self.tab = tab
+        self.explanation = label("small", tab.meaning, wraps=True)
         super().__init__(context.state, context.controller, self.explanation)
         self.context, self.preferences = context, context.preferences
         self.job_bar: JobBar | None = None
@@ -97,9 +119,12 @@ class AnalysisTab(LivePanel):
     def set_presented(self, is_presented: bool) -> None:
         """The tab fills the screen from now on, or no longer."""
         self.is_presented = is_presented
-        presented = 0 if self.has_sentences else PANEL_MARGIN, 0, 0, 0  # the sentences of others are at their left
+        presented = 0 if self.tab.has_sentences else PANEL_MARGIN, 0, 0, 0  # the sentences of others are at their left
         scales(self.column.setContentsMargins, *(presented if is_presented else MARGINS))
         self.redraw_in_sight()
+
+    def explain_word(self, step: int, rival: str) -> None:
+        """Shows why the token of a step was chosen rather than `rival`, if the tab explains words."""
 
     def on_stopped(self) -> None:
         """The user is about to cancel the computation."""

@@ -60,7 +60,6 @@ class TranslatePage(QWidget):
         self.controller, self.analysis = controller, analysis
         self.state = controller.state
         self.sentence = SentencePanel(self.state)
-        self.sentence.chips.card.explains_words = True  # the analysis tabs are next to it
         self.heads = HeadsPanel(self.state)
         self.head = HeadPanel(self.state, self.controller)
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.config import preset
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.panel import AnalysisPanel
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.panel import TABS, AnalysisPanel
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
@@ -94,12 +95,17 @@ def settle(qtbot: QtBot, tab: AnalysisTab) -> None:
     qtbot.waitUntil(lambda: not (tab.state.request.is_running or tab.request.is_running), timeout=10_000)
 
 
+def declaration_of(tab: type[AnalysisTab]) -> Tab:
+    """The declaration of one of this project's tabs."""
+    return next(declaration for declaration in TABS.values() if resolve_name(declaration.code) is tab)
+
+
 @pytest.fixture
 def show_tab(qtbot: QtBot) -> ShowTab:
     """Shows one tab in a panel of its own, and waits for what it asks."""
 
     def show(context: AnalysisContext, tab: type[AnalysisTab], *, width: int = 430, height: int = 700) -> AnalysisTab:
-        panel = AnalysisPanel(context, (tab,))
+        panel = AnalysisPanel(context, {"shown": declaration_of(tab)})
         qtbot.addWidget(panel)
         panel.resize(width, height)
         panel.show()

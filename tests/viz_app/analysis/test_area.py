@@ -1,36 +1,27 @@
 """The Analysis panel: its tab bar, the tab that it remembers, and where keyboard focus goes."""
 
-from typing import ClassVar
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH, AnalysisPanel
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from tests.viz_app.analysis.conftest import MakeContext
 
 
 class FieldTab(AnalysisTab):
     """A tab with a text field."""
 
-    name: ClassVar[str] = "Field"
-    tip: ClassVar[str] = "A text field"
-    meaning: ClassVar[str] = "A tab of a test, with a text field."
-
-    def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
         self.field = QLineEdit()
         self.column.addWidget(self.field)
 
 
-def _tab_named(tab_name: str) -> type[AnalysisTab]:
-    class NamedTab(FieldTab):
-        name: ClassVar[str] = tab_name
-        tip: ClassVar[str] = f"The tab {tab_name}"
-
-    return NamedTab
+def _tabs_named(names: tuple[str, ...]) -> dict[str, Tab]:
+    code, meaning = f"{__name__}:FieldTab", "A tab of a test, with a text field."
+    return {name.lower(): Tab(name, f"The tab {name}", meaning, code, order=0) for name in names}
 
 
 NAMES = ("Steps", "Alignment", "Heads", "Source", "Compare", "Logit lens", "Activation patching")
@@ -42,7 +33,7 @@ def context(make_context: MakeContext) -> AnalysisContext:
 
 
 def _panel(context: AnalysisContext, qtbot: QtBot, names: tuple[str, ...] = NAMES[:5]) -> AnalysisPanel:
-    panel = AnalysisPanel(context, tuple(map(_tab_named, names)))
+    panel = AnalysisPanel(context, _tabs_named(names))
     qtbot.addWidget(panel)
     return panel
 
@@ -76,13 +67,13 @@ def test_the_last_tab_is_remembered_by_its_name(context: AnalysisContext, qtbot:
     panel = _panel(context, qtbot)
     panel.show()
     qtbot.mouseClick(panel.buttons[2], Qt.MouseButton.LeftButton)
-    assert panel.tab.name == "Heads"
-    assert context.preferences.analysis_tab == "Heads"
+    assert panel.tab_name == "heads"
+    assert context.preferences.analysis_tab == "heads"
     other = _panel(context, qtbot, ("Source", "Heads"))
-    assert other.tab.name == "Heads"
+    assert other.tab_name == "heads"
     assert other.buttons[1].isChecked()
     context.preferences.analysis_tab = "Gone"
-    assert _panel(context, qtbot).tab.name == "Steps"
+    assert _panel(context, qtbot).tab_name == "steps"
 
 
 def test_it_says_that_it_is_to_be_closed(context: AnalysisContext, qtbot: QtBot) -> None:
@@ -99,7 +90,7 @@ def window(context: AnalysisContext, qtbot: QtBot) -> QWidget:
     window = QWidget()
     qtbot.addWidget(window)
     row = QHBoxLayout(window)
-    panel = AnalysisPanel(context, tuple(map(_tab_named, NAMES[:5])))
+    panel = AnalysisPanel(context, _tabs_named(NAMES[:5]))
     for widget in (QPushButton("Translate"), QLineEdit(), panel, QPushButton("Export"), QLabel()):
         row.addWidget(widget)
     window.show()

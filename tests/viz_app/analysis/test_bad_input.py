@@ -12,7 +12,7 @@ from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadS
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH, TABS, AnalysisPanel
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.state.experiment_editor import force, intervene, set_output
 from tests.interventions import heads_switched_off
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
@@ -41,7 +41,7 @@ def _check_every_tab(panel: AnalysisPanel, qtbot: QtBot) -> None:
     for index, tab in enumerate(panel.tabs):
         panel.show_tab(index)
         settle(qtbot, tab)
-        assert tab.problem.text() == "", tab.name
+        assert tab.problem.text() == "", tab.tab.name
         assert not tab.grab().isNull()
 
 
@@ -141,14 +141,12 @@ def test_another_model_takes_over_while_every_tab_has_been_used(
     _check_every_tab(panel, qtbot)
 
 
-@pytest.mark.parametrize("tab_class", TABS, ids=[tab.name for tab in TABS])
+@pytest.mark.parametrize("name", TABS)
 @pytest.mark.parametrize("width", [MIN_WIDTH, 430])
-def test_without_a_translation_no_tab_scrolls(
-    make_context: MakeContext, qtbot: QtBot, tab_class: type[AnalysisTab], width: int
-) -> None:
+def test_without_a_translation_no_tab_scrolls(make_context: MakeContext, qtbot: QtBot, name: str, width: int) -> None:
     context = make_context()
     context.state.clear()
-    panel = AnalysisPanel(context, (tab_class,))
+    panel = AnalysisPanel(context, {name: TABS[name]})
     qtbot.addWidget(panel)
     panel.resize(width, 420)
     panel.show()

@@ -1,6 +1,4 @@
-"""What a new tab takes: its own package, here this file, and one line in the registry."""
-
-from typing import ClassVar
+"""What a new tab takes: its own package, here this file, and a declaration."""
 
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
@@ -8,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.analysis.panel import MIN_WIDTH, TABS, AnalysisPanel
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.widgets.bars import Bar, BarList
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
@@ -18,12 +16,8 @@ from tests.viz_app.analysis.conftest import MakeContext, settle
 class BarsTab(AnalysisTab):
     """One bar for each head of the chosen kind: the largest weight of a query, on average."""
 
-    name: ClassVar[str] = "Bars"
-    tip: ClassVar[str] = "How large the largest weight of each head is"
-    meaning: ClassVar[str] = "The largest weight of a query, averaged over all queries, for each head of this kind."
-
-    def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
         self.bars = BarList("Heads", "Click a head to choose it; click its bar to switch it off")
         self.bars.label_clicked.connect(lambda index: self.state.selection.choose(self._heads()[index]))
         self.bars.bar_clicked.connect(lambda index, _: self.state.submit(toggle(self._heads()[index])))
@@ -54,13 +48,22 @@ class BarsTab(AnalysisTab):
         return [Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)]
 
 
+BARS = Tab(
+    "Bars",
+    "How large the largest weight of each head is",
+    "The largest weight of a query, averaged over all queries, for each head of this kind.",
+    f"{__name__}:BarsTab",
+    order=100,
+)
+
+
 def _click(qtbot: QtBot, bars: BarList, at: QPoint) -> None:
     qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=at)
 
 
 def test_a_tab_of_bars_over_heads_follows_and_drives_the_experiment(make_context: MakeContext, qtbot: QtBot) -> None:
     context = make_context()
-    panel = AnalysisPanel(context, (*TABS, BarsTab))
+    panel = AnalysisPanel(context, {**TABS, "bars": BARS})
     qtbot.addWidget(panel)
     panel.resize(MIN_WIDTH, 500)
     panel.show()

@@ -2,7 +2,6 @@
 
 import gc
 import weakref
-from typing import ClassVar
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -13,7 +12,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.analysis import tab as tab_module
 from augenmerk.viz_app.analysis.panel import AnalysisPanel
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar, Tab
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.theme import Theme
@@ -24,12 +23,8 @@ from tests.viz_app.analysis.conftest import MakeContext, load, settle
 class RecordingTab(AnalysisTab):
     """Notes what it is told."""
 
-    name: ClassVar[str] = "Recording"
-    tip: ClassVar[str] = "Notes what it is told"
-    meaning: ClassVar[str] = "A tab of a test."
-
     def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+        super().__init__(context, Tab("Recording", "Notes what it is told", "A tab of a test.", "", order=0))
         self.told: list[str] = []
 
     def refresh(self) -> None:

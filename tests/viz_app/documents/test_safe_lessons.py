@@ -378,7 +378,7 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
     titles = [each.title for each in window.commands.commands if each.is_offered]
     titles += [f"Learn: {chapter.title}" for chapter in read_chapters()]
     titles += [f"Lesson: {read_lesson_file(each).title}" for each in (path, *shipped_lessons())]
-    titles += [tab.name for tab in window.analysis.tabs]
+    titles += [tab.tab.name for tab in window.analysis.tabs]
     menu = window.top_bar.menu_button.menu()
     assert menu is not None
     for title in titles:

@@ -131,7 +131,7 @@ def test_a_scene_shows_another_view_in_the_window_and_in_the_presentation(
     )
     bar, tabs = window.lessons.bar, window.top_bar.tabs
     assert window.analysis.isVisible()
-    assert window.analysis.tab.name == "Alignment"
+    assert window.analysis.tab_name == "alignment"
     qtbot.keyClick(window, Qt.Key.Key_PageDown)
     assert tabs[LEARN].isChecked()
     assert window.pages.presentable == "chapter mask"

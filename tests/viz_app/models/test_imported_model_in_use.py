@@ -212,7 +212,7 @@ def test_every_tab_answers_for_a_model_of_288_heads(
             qtbot.mouseClick(tab.question_buttons["checkpoint"], Qt.MouseButton.LeftButton)
             tab.use_checkpoint(imported)
         qtbot.waitUntil(lambda tab=tab: not tab.request.is_running, timeout=LIMIT_MS)
-        assert tab.request.problem == "", tab.name
+        assert tab.request.problem == "", tab.tab.name
         if isinstance(tab, HeadsTab):
             assert tab.heads.importance is not None
             assert tab.heads.importance.of_kind("cross").shape == (6, 16)
@@ -231,7 +231,7 @@ def test_every_tab_answers_for_a_model_of_288_heads(
 
 
 def test_the_word_tab_explains_words_of_an_imported_model(window: MainWindow, qtbot: QtBot) -> None:
-    window.analysis.open_tab(WordTab)
+    window.analysis.open_tab("word")
     tab, state = window.analysis.tab, window.state
     assert isinstance(tab, WordTab)
 

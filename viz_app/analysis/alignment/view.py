@@ -12,7 +12,7 @@ from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.viz_app.analysis.alignment.state import AlignmentState, Links, cells, summary
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.state.languages import CHOOSE_TARGET, target_code
 from augenmerk.viz_app.state.map_text import title
@@ -237,15 +237,8 @@ class AlignmentTab(AnalysisTab):
         table: the ranking. A click on a row shows its map.
     """
 
-    name: ClassVar[str] = "Alignment"
-    tip: ClassVar[str] = "Word links of the chosen head or measure; find the best aligner"
-    meaning: ClassVar[str] = (
-        "Solid: the source word at which the chosen head looks most, in the current measure and row naming. Dashed: "
-        "weaker links. A link shows where the model looks, which may not be the word's translation."
-    )
-
-    def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
         self.alignment = AlignmentState(self.state)
         self.links = WordLinks()
         self._what, self._which_maps = label("heading", wraps=True), label("small", wraps=True)

@@ -32,7 +32,7 @@ from augenmerk.viz_app.analysis.compare.state import (
     Comparison,
     SecondModel,
 )
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.heatmap.heatmap import MIN_COLUMN_LABEL
 from augenmerk.viz_app.heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.map_text import title
@@ -289,17 +289,10 @@ class CompareTab(AnalysisTab):
         maps: the chosen head in both.
     """
 
-    name: ClassVar[str] = "Compare"
-    has_sentences: ClassVar[bool] = True
     stops_when_left: ClassVar[bool] = True
-    tip: ClassVar[str] = "Two sentences in one model, or one sentence in two checkpoints, with the difference"
-    meaning: ClassVar[str] = (
-        "The chosen head in both, and second minus first for common words. The difference shows where attention "
-        "moved, not why a word changed."
-    )
 
-    def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
         self.comparing = CompareState(self.state)
         self.question_buttons = choice_buttons(self, QUESTIONS, self._on_question)
         self.sentence = one_line_edit(

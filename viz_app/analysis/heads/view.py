@@ -17,6 +17,7 @@ from augenmerk.core.model.heads import SIDES, Head, Network, heads_of, networks_
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import Experiment, General, Greedy
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
+from augenmerk.viz_app.analysis.heads.meanings import MEANINGS
 from augenmerk.viz_app.analysis.heads.state import (
     HeadsState,
     Sample,
@@ -26,7 +27,7 @@ from augenmerk.viz_app.analysis.heads.state import (
     multi30k_files,
     read_sample,
 )
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
@@ -163,17 +164,6 @@ class KeepRolesJob(Job):
         return write_sample_roles(self.roles, translator.path)
 
 
-MEANINGS: dict[HeadsQuestion, str] = {
-    "importance": (
-        "How much worse the model predicts a sample of translations with one head or feed-forward network off at a "
-        "time: above 0, it helps. This is the immediate effect. It does not show what others could take over, or what "
-        "the head does."
-    ),
-    "behaviour": (
-        "What each head does on average over a sample: entropy (nats), largest weight, share on the end token, "
-        "distances from 3 back to 3 ahead, role. This shows where heads look, not whether it matters."
-    ),
-}
 QUESTIONS: dict[HeadsQuestion, tuple[str, str]] = {
     "importance": (
         "Importance",
@@ -211,12 +201,8 @@ class HeadsTab(AnalysisTab):
         table: the behaviour. A click on a row chooses the head.
     """
 
-    name: ClassVar[str] = "Heads"
-    tip: ClassVar[str] = "Importance and role of every head over a sample of sentences"
-    meaning: ClassVar[str] = MEANINGS["importance"]
-
-    def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
         self.heads = HeadsState(self.state)
         self.question_buttons = choice_buttons(self, QUESTIONS, partial(setattr, self.heads, "question"))
         self.sample_menu = ChoiceMenu("Which sentences", SAMPLES, "sample: ")

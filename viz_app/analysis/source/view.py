@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from augenmerk.core.analysis.contributions import METHOD
 from augenmerk.core.analysis.occlusion import (
     SourceChanges,
     score_without_source_words,
@@ -18,7 +17,7 @@ from augenmerk.core.quantities import number, percent
 from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.state.experiment_state import Progress
 from augenmerk.viz_app.views.sentence_input import one_line_edit
 from augenmerk.viz_app.widgets.bars import Bar, BarList
@@ -123,18 +122,10 @@ class SourceTab(AnalysisTab):
         warnings: output words that depend on the source very little.
     """
 
-    name: ClassVar[str] = "Source"
     stops_when_left: ClassVar[bool] = True
-    follows_head: ClassVar[bool] = False
-    tip: ClassVar[str] = "How much of each output word comes from the source; remove or replace a source word"
-    meaning: ClassVar[str] = (
-        f"Left, by {METHOD}: the share of the source in each output word; the rest comes from the words before. This "
-        "estimates mixing, not cause. Right, an experiment: how much the translation's log-probability "
-        "changes without each source word."
-    )
 
-    def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
         self.source = SourceState(self.state)
         self.explanation.setToolTip(ALTI_TIP)
         self.shares = BarList(

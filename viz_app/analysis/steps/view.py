@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -22,7 +21,7 @@ from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.analysis.steps.state import Candidate, StepRow, StepsState
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.state.experiment_editor import force
 from augenmerk.viz_app.state.sentence_text import visible
 from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled, scales
@@ -235,15 +234,8 @@ class StepsTab(AnalysisTab):
         row: the weights of this step in the chosen head; a click opens them in `editor`, None before the first.
     """
 
-    name: ClassVar[str] = "Steps"
-    tip: ClassVar[str] = "Go through decoding token by token; force another token; set a row of attention"
-    meaning: ClassVar[str] = (
-        "One decoding step. Left: the candidates. Click one to force it, and again to let the model choose. Right: "
-        "where the chosen head looks. Click to set the row."
-    )
-
-    def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
         self.steps = StepsState(self.state)
         self._shown: list[Candidate] = []
         self.back = flat_button("◀", "One step back")
@@ -292,7 +284,7 @@ class StepsTab(AnalysisTab):
         low = MAX_LINES_IF_LOWEST if is_lowest else MAX_LINES_IF_LOW
         self.tokens_area.set_max_lines(low if self.is_low else MAX_LINES)
         self.explanation.setVisible(not (is_lowest or self.is_presented))
-        self.explanation.setText(IN_SHORT if self.is_low else self.meaning)
+        self.explanation.setText(IN_SHORT if self.is_low else self.tab.meaning)
 
     def redraw(self) -> None:
         """Shows the current step."""

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 from augenmerk.core.analysis.parts import WordParts
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from augenmerk.viz_app.analysis.tab import AnalysisContext, AnalysisTab, Tab
+from augenmerk.viz_app.analysis.word.meanings import MEANINGS
 from augenmerk.viz_app.analysis.word.state import WordState
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
@@ -42,18 +43,6 @@ VIEWS: Mapping[WordView, tuple[str, str]] = {
     "lens": ("Lens", "The most probable word at each step, if the decoder stopped after an earlier sublayer"),
     "layers": ("Encoder layers", "The translation if the decoder read an earlier layer of the encoder"),
 }
-MEANINGS: Mapping[WordView, str] = {
-    "parts": (
-        "Direct logit attribution: the parts sum to the word's lead. Orange parts favour the word, blue ones its "
-        "rival. A part counts the direct effect alone; later layers may react when it is switched off. Measure shows "
-        "both effects together."
-    ),
-    "lens": (
-        "Logit lens: the vector after each sublayer (self-attention, cross-attention, feed-forward network), read as "
-        "if it were the last. The model was not trained for these earlier readings."
-    ),
-    "layers": "DecoderLens: the translation when the decoder reads the encoder's vectors after fewer layers.",
-}
 MEASURE_TIP = "Switch every head and network off, one at a time, and show how much the lead changes"
 OFF_MEANING = "off: the measured change of the lead without this part. –: it cannot be switched off."
 WAITING = "Computing…"
@@ -75,14 +64,10 @@ class WordTab(AnalysisTab):
         layers: the translations, one line for each layer of the encoder.
     """
 
-    name: ClassVar[str] = "Word"
-    tip: ClassVar[str] = "Why this word? Its logit as a sum over heads and feed-forward networks; the logit lens"
-    meaning: ClassVar[str] = MEANINGS["parts"]
-    search_words: ClassVar[str] = "parts direct logit attribution, encoder layers, DecoderLens"
     stops_when_left: ClassVar[bool] = True
 
-    def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context)
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
         self.word = WordState(self.state)
         self._answers: dict[Job, Any] = {}
         self._drawn: set[WordView] = set()
@@ -112,6 +97,11 @@ class WordTab(AnalysisTab):
         """Explains the token of a step, compared with a word or an entry of the vocabulary; empty: the next best."""
         self.word.ask(step, rival)
         self.show_view(self.word.view)
+
+    def explain_word(self, step: int, rival: str) -> None:
+        """Shows the parts of a token of the sentence."""
+        self.show_view("parts")
+        self.explain(step, rival)
 
     def show_view(self, view: WordView) -> None:
         """Shows parts, lens, or encoder layers."""

@@ -76,7 +76,7 @@ def test_the_numbers_in_sight_are_exported_as_csv_and_json(
     entry = window.export_menu.entries["analysis"]
     window.export_menu.aboutToShow.emit()
     assert not entry.isVisible(), "the tab is not open"
-    window.analysis.open_tab(WordTab)
+    window.analysis.open_tab("word")
     tab = _tab_in_sight(window, qtbot)
     tab.show_view(view)
     qtbot.waitUntil(lambda: tab.numbers() is not None)
