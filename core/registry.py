@@ -47,10 +47,7 @@ class Registry(MutableMapping[str, DeclarationT], Generic[DeclarationT]):
             self._declarations[name] = None if entry is None else self._load(entry)
         declaration = self._declarations[name]
         if declaration is None:
-            raise MissingExtensionError(
-                f"There is no {self.noun} “{name}”. Install the extension that provides it, or choose from "
-                f"{', '.join(self)}."
-            )
+            raise MissingExtensionError(f"There is no {self.noun} “{name}”. Install the extension that provides it.")
         return declaration
 
     def __setitem__(self, name: str, declaration: DeclarationT) -> None:

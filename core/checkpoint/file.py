@@ -15,7 +15,7 @@ from augenmerk.core import __version__
 from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import DecodingConfig, ModelConfig, RunConfig
-from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError
+from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, MissingExtensionError
 from augenmerk.core.foreign_files import COMMAND, REPOSITORY, recognize
 from augenmerk.core.model.non_finite import is_finite
 from augenmerk.core.model.shapes import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
@@ -309,6 +309,8 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
             decoding=decoding,
             origin=Origin.from_dict(description["origin"]) if "origin" in description else None,
         )
+    except MissingExtensionError as error:
+        raise CheckpointError(f"{path} needs an extension that is not installed here. {error}") from error
     except (AugenmerkError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise CheckpointError(
             f"{path} is a damaged checkpoint: its description cannot be read ({error}). Use another copy."

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 from augenmerk.core.config.settings import (
     COUNT,
@@ -25,7 +25,9 @@ Positions = Literal["learned", "sinusoidal", "sinusoidal-halves"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "swish"]
 Tying = Literal["none", "output", "all"]
 Initialization = Literal["xavier", "xavier-normal-embeddings"]
-Tokenization = Literal["spacy", "symbols", "marian", "joeynmt"]
+Tokenization = Literal["spacy", "symbols", "imported"]
+_CODECS_NAMED_BEFORE = "marian", "joeynmt"
+"""Tokenizations in files of earlier versions. A file names the codec of an imported model next to its vocabularies."""
 LetterCase = Literal["keep", "lower", "sentence"]
 Schedule = Literal["constant", "noam"]
 BatchUnit = Literal["sentences", "tokens"]
@@ -158,7 +160,7 @@ class DataConfig(Settings, owner="data"):
         "spacy",
         "tokenization",
         "How lines are split into words. spacy: by spaCy's rules for the language; symbols: at spaces (copy task); "
-        "marian, joeynmt: by the tokenizer of an imported model.",
+        "imported: by the tokenizer of an imported model.",
     )
     source_language: str = setting(
         "de",
@@ -245,6 +247,13 @@ class DataConfig(Settings, owner="data"):
                 f"Lower one of them: at most {MAX_COPIED:,} symbols are possible."
             )
 
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """See `Settings`."""
+        if isinstance(values, dict) and values.get("tokenization") in _CODECS_NAMED_BEFORE:
+            values = values | {"tokenization": "imported"}
+        return super().from_dict(values)
+
     @property
     def languages(self) -> tuple[str, str]:
         """The codes of source and target."""
@@ -253,7 +262,7 @@ class DataConfig(Settings, owner="data"):
     @property
     def is_imported(self) -> bool:
         """Whether an imported model brings its own text processing, so that none is learned from a corpus."""
-        return self.tokenization in ("marian", "joeynmt")
+        return self.tokenization == "imported"
 
 
 @dataclass(frozen=True)

@@ -270,7 +270,7 @@ class FolderModel:
         summary = replace(summary, num_parameters=sum(value.numel() for value in converted.values()))
         source, target = self.summary.languages
         data = DataConfig(
-            tokenization=self.kind,
+            tokenization="imported",
             source_language=source,
             target_language=target,
             source_case="keep",

@@ -1,7 +1,7 @@
 """The codecs of both sides of a pair, as a model is stored with them."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -10,7 +10,8 @@ from typing import Any
 from augenmerk.core.config import DataConfig
 from augenmerk.core.config.groups import LetterCase
 from augenmerk.core.errors import CheckpointError
-from augenmerk.core.text.imported import JoeyNMTCodec, MarianCodec
+from augenmerk.core.registry import Registry
+from augenmerk.core.text.foreign_codec import ForeignCodec
 from augenmerk.core.text.subwords import Subwords
 from augenmerk.core.text.text_codec import CONTINUATION, EncodedWord, TextCodec, Word, fold_case, split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
@@ -18,8 +19,9 @@ from augenmerk.core.text.vocabulary import Vocabulary
 
 __all__ = ["CONTINUATION", "CodecPair", "EncodedWord", "TextCodec", "Word", "fold_case", "split_lines"]
 
-_FOREIGN: Mapping[str, type[MarianCodec] | type[JoeyNMTCodec]] = {"marian": MarianCodec, "joeynmt": JoeyNMTCodec}
-"""Codecs of imported models, by their names in files."""
+CODECS: Registry[type[ForeignCodec]] = Registry("augenmerk.codecs", type, "codec")
+"""Codecs of imported models, by their names in files. All are extensions."""
+_OWN = frozenset(("subwords", "source", "target"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +74,8 @@ class CodecPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that is not in the `DataConfig`, as JSON-ready values."""
-        for name, kind in _FOREIGN.items():
-            if isinstance(self.source, kind) and isinstance(self.target, kind):
-                return {name: {"source": self.source.to_dict(), "target": self.target.to_dict()}}
+        if isinstance(self.source, ForeignCodec) and isinstance(self.target, ForeignCodec):
+            return {self.source.name: {"source": self.source.to_dict(), "target": self.target.to_dict()}}
         if self.source.subwords is not None:
             return {"subwords": self.source.subwords.to_text()}
         return {"source": self.source.vocabulary.to_dict(), "target": self.target.vocabulary.to_dict()}
@@ -85,15 +86,16 @@ class CodecPair:
 
         Raises:
             CheckpointError: the description is damaged.
+            MissingExtensionError: no installed extension has the codec.
         """
+        foreign = next((name for name in values if name not in _OWN), None) if isinstance(values, dict) else None
+        kind = CODECS[foreign] if foreign is not None else None
         try:
-            for name, kind in _FOREIGN.items():
-                if name in values:
-                    source_values, target_values = values[name]["source"], values[name]["target"]
-                    return cls(
-                        kind.from_dict(config.source_language, source_values),
-                        kind.from_dict(config.target_language, target_values),
-                    )
+            if foreign is not None and kind is not None:
+                return cls(
+                    kind.from_dict(config.source_language, values[foreign]["source"]),
+                    kind.from_dict(config.target_language, values[foreign]["target"]),
+                )
             if "subwords" in values:
                 subwords = Subwords.from_text(values["subwords"])
                 vocabulary = subwords.vocabulary

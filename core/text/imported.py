@@ -14,15 +14,15 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import sentencepiece
 
+from augenmerk.core.text.foreign_codec import ForeignCodec, is_punctuation
 from augenmerk.core.text.languages import is_target_code
 from augenmerk.core.text.subword_check import check_model, restricted_model
 from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.text_codec import CONTINUATION, EncodedWord, TextCodec, Word
-from augenmerk.core.text.tokenizers import SymbolTokenizer
+from augenmerk.core.text.text_codec import EncodedWord, Word
 from augenmerk.core.text.vocabulary import Vocabulary
 
 _CLEANING = (
@@ -44,40 +44,6 @@ class Piece:
     text: str
     start: int
     end: int
-
-
-class ForeignCodec(TextCodec):
-    """One side of a pair of an imported model, whose own segmenter cuts whole lines into pieces."""
-
-    def __init__(self, language: str, vocabulary: Vocabulary) -> None:
-        super().__init__(language, SymbolTokenizer(), "keep", vocabulary)
-
-    def encode_words(self, words: Sequence[str]) -> list[int]:
-        """The ids of these words with spaces between them."""
-        return [token for word in self.encode_text(" ".join(words)) for token in word.ids]
-
-    def join(self, words: Sequence[str]) -> str:
-        """The words with spaces between them; `text_of` knows more."""
-        return " ".join(words)
-
-    def _label(self, piece: str, *, is_first: bool = False) -> str:
-        """A piece for display: without SentencePiece's mark, a later one of a word after a dot."""
-        if piece.startswith(WORD_MARK):
-            return piece.removeprefix(WORD_MARK) or WORD_MARK
-        return piece if is_first or _is_punctuation(piece) or is_target_code(piece) else CONTINUATION + piece
-
-    def _word_of(self, text: str, pieces: Sequence[str], char_start: int, char_end: int) -> EncodedWord:
-        unknown_id = self.vocabulary.unknown_id
-        assert unknown_id is not None
-        ids = tuple(self.vocabulary.ids.get(piece, unknown_id) for piece in pieces)
-        return EncodedWord(
-            text=text,
-            ids=ids,
-            labels=tuple(self._label(piece, is_first=place == 0) for place, piece in enumerate(pieces)),
-            unknown=tuple(token_id == unknown_id for token_id in ids),
-            char_start=char_start,
-            char_end=char_end,
-        )
 
 
 def _model_to_text(model: bytes | None) -> str | None:
@@ -137,6 +103,8 @@ class MarianCodec(ForeignCodec):
         cleans_up: whether spaces before punctuation are removed from the output.
         added: tokens of the vocabulary that are not pieces of these models.
     """
+
+    name: ClassVar[str] = "marian"
 
     def __init__(
         self,
@@ -313,10 +281,10 @@ def word_ranges(pieces: Sequence[str]) -> list[tuple[int, int]]:
 def _ranges_between_spaces(pieces: Sequence[str], start: int, end: int) -> Iterator[tuple[int, int]]:
     first = start + (pieces[start] == WORD_MARK and end - start > 1)  # a mark alone belongs to what follows it
     left = first
-    while left < end and _is_punctuation(pieces[left]):
+    while left < end and is_punctuation(pieces[left]):
         left += 1
     right = end
-    while right > left and _is_punctuation(pieces[right - 1]):
+    while right > left and is_punctuation(pieces[right - 1]):
         right -= 1
     cuts = [start, left if left > first else start]
     cuts += [
@@ -325,12 +293,6 @@ def _ranges_between_spaces(pieces: Sequence[str], start: int, end: int) -> Itera
         if _UNSPACED.search(pieces[place]) or _UNSPACED.search(pieces[place - 1])
     ]
     yield from pairwise(sorted({*cuts, right, end}))
-
-
-def _is_punctuation(piece: str) -> bool:
-    """Whether the text consists of punctuation and symbols."""
-    text = piece.replace(WORD_MARK, "")
-    return bool(text) and all(unicodedata.category(character)[0] in "PS" for character in text)
 
 
 def spelled(pieces: Sequence[str]) -> str:
@@ -524,6 +486,8 @@ class JoeyNMTCodec(ForeignCodec):
     Raises:
         ValueError, RuntimeError: the model or the merges cannot be used.
     """
+
+    name: ClassVar[str] = "joeynmt"
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ from augenmerk.core.translation.translator import Translator
 
 ADVICE = "Take another sample.", "Or choose a language."
 MARIAN = {
-    "tokenization": "marian",
+    "tokenization": "imported",
     "wrap_source": False,
     "end_source": True,
     "source_case": "keep",

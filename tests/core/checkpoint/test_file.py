@@ -136,7 +136,7 @@ def refusal(path: Path) -> str:
     with pytest.raises(CheckpointError) as caught:
         load_checkpoint(path, with_state=True).build_model()
     message = str(caught.value)
-    assert re.search("Use another|Choose|Check|Import it|Update Augenmerk", message)
+    assert re.search("Use another|Choose|Check|Import it|Update Augenmerk|Install", message)
     return message
 
 
@@ -319,6 +319,12 @@ class TestRefusals:
         message = refusal(file)
         assert f"{file} is a damaged checkpoint: its description cannot be read" in message
         assert "Use another copy" in message
+
+    def test_a_codec_of_an_extension_that_is_not_installed(self, file: Path) -> None:
+        rewrite(file, codecs={"klingon": {"source": {}, "target": {}}})
+        message = refusal(file)
+        assert f"{file} needs an extension that is not installed here. There is no codec “klingon”." in message
+        assert "Install the extension that provides it." in message
 
     @pytest.mark.parametrize(
         ("weights", "problem"),

@@ -153,7 +153,7 @@ def test_settings_that_contradict_it_are_refused_by_name(
     for setting, said in (
         ("model.width=64", "width is 32 there and 64 here"),
         ("data.source_case=lower", "source_case is 'keep' there and 'lower' here"),
-        ("data.tokenization=spacy", "tokenization is 'joeynmt' there and 'spacy' here"),
+        ("data.tokenization=spacy", "tokenization is 'imported' there and 'spacy' here"),
     ):
         assert train(tmp_path / "run", *begun, "--set", setting) == 2
         assert said in capsys.readouterr().err
@@ -161,7 +161,7 @@ def test_settings_that_contradict_it_are_refused_by_name(
     assert main(["data", "prepare", "--data", str(data), "--preset", "notebook", "--out", str(prepared)]) == 0
     assert train(tmp_path / "run", "--initial-model", imported, "--data", prepared) == 2
     assert "Use text (a folder, or two files), which is read with the model's vocabulary" in capsys.readouterr().err
-    assert train(tmp_path / "run", "--data", data, "--set", "data.tokenization=joeynmt") == 2
+    assert train(tmp_path / "run", "--data", data, "--set", "data.tokenization=imported") == 2
     assert "Train that model further (augenmerk train --initial-model FILE), or choose" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
