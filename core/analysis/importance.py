@@ -14,12 +14,12 @@ from torch.nn import functional
 
 from augenmerk.core.analysis.alignment import require_translations
 from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.corpora.batches import pad
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.inference.compiled import Model, plain_form
 from augenmerk.core.model.heads import Head, Network, Side, heads_of, networks_of
 from augenmerk.core.model.non_finite import require_finite
 from augenmerk.core.model.outputs import Encoding
+from augenmerk.core.padding import pad
 from augenmerk.core.translation.compilation import compile_general
 from augenmerk.core.translation.decoding import batches_by_length
 from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, scaling

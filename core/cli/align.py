@@ -14,8 +14,8 @@ from augenmerk.core.analysis.alignment import (
     read_gold,
     read_ibm_1,
 )
+from augenmerk.core.analysis.left_out import left_out_words
 from augenmerk.core.analysis.measures import MEASURES
-from augenmerk.core.analysis.occlusion import left_out_words
 from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.analysis.selection import LABEL_MODES
 from augenmerk.core.cli.lines import print_note, print_notes, read_text, show_progress

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from augenmerk.core.analysis.left_out import left_out_words
 from augenmerk.core.analysis.measures import MEASURES, measure_maps
 from augenmerk.core.analysis.model_pass import Pass
-from augenmerk.core.analysis.occlusion import left_out_words
 from augenmerk.core.analysis.samples import require_languages_of_sample
 from augenmerk.core.analysis.selection import (
     DEFAULT_LABEL_MODE,

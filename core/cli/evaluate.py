@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.analysis.occlusion import notes_on_left_out_words
+from augenmerk.core.analysis.left_out import notes_on_left_out_words
 from augenmerk.core.cli.lines import print_note, show_progress
 from augenmerk.core.cli.options import (
     add_beam,

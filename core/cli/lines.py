@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
-from augenmerk.core.analysis.occlusion import left_out_note
+from augenmerk.core.analysis.left_out import left_out_note
 from augenmerk.core.cli.command import refuse
 from augenmerk.core.corpora.parallel import MAX_LINE_BYTES
 from augenmerk.core.counting import display_text

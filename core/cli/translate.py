@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from augenmerk.core.analysis.occlusion import left_out_words
+from augenmerk.core.analysis.left_out import left_out_words
 from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
     Refusals,

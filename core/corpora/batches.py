@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from augenmerk.core.config import TrainingConfig
 from augenmerk.core.corpora.prepared import EncodedPairs
+from augenmerk.core.padding import pad
 from augenmerk.core.text.legacy import NumericExample, iterator_batches
 
 
@@ -124,12 +125,6 @@ def collate(pairs: EncodedPairs, indices: Sequence[int], padding_id: int, pad_to
         target=pad(target, padding_id, pad_to),
         num_target_tokens=sum(len(ids) - 1 for ids in target),
     )
-
-
-def pad(sentences: Sequence[Sequence[int]], padding_id: int, pad_to: int | None = None) -> Tensor:
-    """Ids as one tensor [B, longest], padded on the right."""
-    longest = max(max(map(len, sentences)), pad_to or 0)
-    return torch.tensor([[*ids, *[padding_id] * (longest - len(ids))] for ids in sentences], dtype=torch.long)
 
 
 def _without_padding(ids: Tensor, padding_id: int) -> Tensor:

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import DecodingConfig
-from augenmerk.core.corpora.batches import pad
 from augenmerk.core.inference.compiled import Model, State, plain_form
 from augenmerk.core.model.non_finite import is_finite, non_finite
 from augenmerk.core.model.outputs import Encoding, ModelOutput
+from augenmerk.core.padding import pad
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.result import TranslationStoppedError

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.config import RunConfig
-from augenmerk.core.corpora.batches import pad
 from augenmerk.core.inference.compiled import CompiledTransformer, Model, plain_form
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.non_finite import is_finite, non_finite, require_finite
 from augenmerk.core.model.outputs import Encoding
 from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.padding import pad
 from augenmerk.core.text.phrases import phrase
 from augenmerk.core.translation.beam import beam_search
 from augenmerk.core.translation.compilation import CompiledExperiment, compile_general, max_steps

@@ -41,10 +41,11 @@ if TYPE_CHECKING:
     from augenmerk.core.analysis.contributions import Contributions
     from augenmerk.core.analysis.decoder_lens import DecoderLens, decoder_lens
     from augenmerk.core.analysis.importance import HeadImportance, head_importance
+    from augenmerk.core.analysis.left_out import left_out_words
     from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
     from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens
     from augenmerk.core.analysis.measures import measure
-    from augenmerk.core.analysis.occlusion import OccludedWord, SourceOcclusion, left_out_words, occlude_source_words
+    from augenmerk.core.analysis.occlusion import OccludedWord, SourceOcclusion, occlude_source_words
     from augenmerk.core.analysis.pairs import (
         PairAttribution,
         WordPair,

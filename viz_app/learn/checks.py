@@ -32,8 +32,8 @@ from augenmerk.viz_app.learn.values import place_to_remove, unsure_step
 from augenmerk.viz_app.state.experiment_state import ExperimentState, pair_in
 from augenmerk.viz_app.state.head_roles import role_in_words
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.worker.explaining import LensJob
 from augenmerk.viz_app.worker.jobs import Job
+from augenmerk.viz_app.worker.word_jobs import LensJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.logit_lens import LogitLens

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.analysis.occlusion import LEAST_FACTOR, left_out_note, left_out_words
+from augenmerk.core.analysis.left_out import LEAST_FACTOR, left_out_note, left_out_words
 from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.text.languages import FUNCTION_WORDS
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, SourceWordRemoved

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from augenmerk.viz_app.export.page_command import make_parser as page_parser
 
 from augenmerk.core.cli.main import main, make_parser
-from augenmerk.viz_app.export.page_command import make_parser as page_parser
 from augenmerk.viz_app.launch import window_parser
 
 

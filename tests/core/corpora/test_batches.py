@@ -14,12 +14,12 @@ from augenmerk.core.corpora.batches import (
     Batch,
     collate,
     numeric_examples,
-    pad,
     regrouped,
     training_batches,
     validation_batches,
 )
 from augenmerk.core.corpora.prepared import EncodedPairs
+from augenmerk.core.padding import pad
 
 SENTENCES = TrainingConfig(batch_size=16)
 RANDOM = SENTENCES.replace(batching="random")

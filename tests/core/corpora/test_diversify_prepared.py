@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.corpora.batches import pad
 from augenmerk.core.corpora.parallel import SentencePairs
 from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, load_prepared, prepare, save_prepared
+from augenmerk.core.padding import pad
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.training.session import TrainingSession
 from augenmerk.core.translation.translator import Translator

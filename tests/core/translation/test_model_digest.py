@@ -16,11 +16,11 @@ from augenmerk.core.analysis.alti import contributions_of
 from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.analysis.decoder_lens import decoder_lens
 from augenmerk.core.analysis.importance import head_importance
+from augenmerk.core.analysis.left_out import left_out_words
 from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
 from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.analysis.measures import MEASURES, measure
 from augenmerk.core.analysis.occlusion import (
-    left_out_words,
     occlude_source_words,
     score_without_source_words,
     translate_without_source_words,

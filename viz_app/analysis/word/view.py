@@ -30,8 +30,8 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
-from augenmerk.viz_app.worker.explaining import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
 from augenmerk.viz_app.worker.jobs import Job
+from augenmerk.viz_app.worker.word_jobs import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.decoder_lens import DecoderLens

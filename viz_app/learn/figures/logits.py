@@ -20,7 +20,7 @@ from augenmerk.viz_app.views.word_parts import PartBars, lead_text
 from augenmerk.viz_app.widgets.buttons import tab_button
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts
-from augenmerk.viz_app.worker.explaining import LensJob
+from augenmerk.viz_app.worker.word_jobs import LensJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.analysis.logit_lens import Depth, LogitLens

@@ -28,7 +28,7 @@ from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_outp
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.lens_table import LensTable
 from augenmerk.viz_app.views.word_parts import NUM_SHOWN, PartBars, lead_text
-from augenmerk.viz_app.worker.explaining import WordPartsJob
+from augenmerk.viz_app.worker.word_jobs import WordPartsJob
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
 from tests.viz_app.synthetic import make_translation
 
