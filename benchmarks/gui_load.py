@@ -25,7 +25,8 @@ def run() -> list[Ratio]:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+    from augenmerk.viz_app.main_window import MainWindow
+    from augenmerk.viz_app.pages import TRANSLATE
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
     from augenmerk.viz_app.worker.training import interpreter_shared_fairly
@@ -39,8 +40,8 @@ def run() -> list[Ratio]:
         window.resize(1280, 800)
         window.show()
         _wait(lambda: window.translate_page.state.translation is not None)
-        window.pages.show(TRAIN)
-        _wait(lambda: window.pages.train is not None and window.pages.train.isVisible())
+        window.pages.show("train")
+        _wait(lambda: window.pages.current == "train")
         window.pages.show(TRANSLATE)
         try:
             with interpreter_shared_fairly():  # as the app has it
@@ -72,9 +73,9 @@ def _endless(run: RunConfig) -> RunConfig:
 def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> Ratio:
     """Measure idle and next to a training in turn, so that changes in the machine's speed affect both."""
     from augenmerk.core.training.events import TrainingRequest
+    from augenmerk.viz_app.train.page import TrainPage
 
-    page = window.pages.train
-    assert page is not None
+    page: TrainPage = window.pages.parts["train"].widget  # type: ignore[assignment]
     idle: list[float] = []
     beside: list[float] = []
     measure(window, 2.0)

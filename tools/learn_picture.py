@@ -21,6 +21,7 @@ def main(words: list[str]) -> int:
     from PySide6.QtWidgets import QApplication
 
     from augenmerk.viz_app.application import save_picture
+    from augenmerk.viz_app.learn.part import LearnPart
     from augenmerk.viz_app.main_window import MainWindow
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
@@ -36,8 +37,10 @@ def main(words: list[str]) -> int:
         window = MainWindow(preferences)
         window.resize(width, height)
         window.show()
-        window.pages.open_chapter(words[3] if len(words) > 3 else CHAPTER)
-        page = window.pages.learn
+        learn = window.part(LearnPart)
+        assert learn is not None
+        learn.open_chapter(words[3] if len(words) > 3 else CHAPTER)
+        page = learn.widget
         assert page is not None
 
         def is_complete() -> bool:

@@ -22,9 +22,10 @@ def main(words: list[str]) -> int:
     from PySide6.QtWidgets import QApplication
 
     from augenmerk.viz_app.application import save_picture
-    from augenmerk.viz_app.main_window import TRAIN, MainWindow
+    from augenmerk.viz_app.main_window import MainWindow
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
+    from augenmerk.viz_app.train.page import TrainPage
 
     target = Path(words[0]) if words else PICTURE
     width, height = (int(part) for part in (words[1] if len(words) > 1 else "1440x900").split("x"))
@@ -37,9 +38,8 @@ def main(words: list[str]) -> int:
         window = MainWindow(preferences, sentence="Ein Mann .")
         window.resize(width, height)
         window.show()
-        window.pages.show(TRAIN)
-        page = window.pages.train
-        assert page is not None
+        window.pages.show("train")
+        page: TrainPage = window.pages.parts["train"].widget  # type: ignore[assignment]
         choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")
         choices = replace(choices, parent_folder=Path(folder))
         page.form.set_choices(choices.with_settings(str(NUM_EPOCHS), "training.num_epochs"))

@@ -116,8 +116,8 @@ def _run_window(
     Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
-    if sentence is None and experiment is None and may_offer_quick_tour(preferences, window):
-        window.offer_quick_tour()
+    if sentence is None and experiment is None:
+        window.welcome()
     if reports := earlier_reports(default_folder()):
         notice = CrashNotice(reports)
         notice.done.connect(window.top_bar.show_notice)
@@ -155,12 +155,6 @@ def repair_settings(path: Path) -> None:
     if len(kept) < len(lines):
         with atomic_path(path) as temporary:
             temporary.write_bytes(b"".join(kept))
-
-
-def may_offer_quick_tour(preferences: Preferences, window: MainWindow) -> bool:
-    """True if the quick tour was never left, and neither changes nor a lesson were restored: it needs their place."""
-    is_free = window.lessons.lesson.lesson is None and not window.state.experiment.interventions
-    return is_free and not preferences.has_taken_quick_tour
 
 
 def fit_to_screen(window: QWidget) -> None:

@@ -1,10 +1,10 @@
 """The window: top bar, pages, commands."""
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -23,21 +23,12 @@ from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.analysis.panel import AnalysisPanel, tab_commands
 from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
-from augenmerk.viz_app.documents.lesson_documents import (
-    LESSON_COMMANDS,
-    LessonDocuments,
-    make_lesson_menu,
-)
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.documents.session import KeptSession
-from augenmerk.viz_app.export.menu import EXPORTS, ExportMenu
-from augenmerk.viz_app.export.saving import Exportable
 from augenmerk.viz_app.heatmap.labelled_matrix import MATRIX_COMMANDS
-from augenmerk.viz_app.learn.chapter import read_chapters
-from augenmerk.viz_app.learn.scene_answers import SceneAnswers
 from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
+from augenmerk.viz_app.pages import PAGE_HOST_COMMANDS, TRANSLATE, PageHost, page_command
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.presentation import PRESENTATION_COMMANDS, Presentable, Presentation, caption, keys_of
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.glossary import Entry, glossary
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -45,33 +36,21 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
 from augenmerk.viz_app.top_bar import TopBar
 from augenmerk.viz_app.translate.page import CANCEL_OR_UNPIN, TranslatePage
-from augenmerk.viz_app.translate.quick_tour import QUICK_TOUR_COMMANDS, QuickTour
 from augenmerk.viz_app.views.commands import (
     HEAD_COMMANDS,
     HEAD_PANEL_COMMANDS,
     NEXT_MAPS,
     PART_COMMANDS,
-    REDO,
     RESET,
-    SCENE_COMMANDS,
-    SENTENCE,
-    TOGGLE_ANALYSIS,
-    UNDO,
 )
 from augenmerk.viz_app.views.head import PRODUCT_COMMANDS
-from augenmerk.viz_app.views.pointer import POINTER_COMMANDS
-from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
-from augenmerk.viz_app.views.word_parts import BAR_COMMANDS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
-from augenmerk.viz_app.widgets.dialogs import show_about, show_failure
+from augenmerk.viz_app.widgets.dialogs import show_about
 from augenmerk.viz_app.widgets.explain import TermExplainer
 from augenmerk.viz_app.widgets.layouts import PageStack, WindowScrollArea, column_of
+from augenmerk.viz_app.window_part import PAGES, PARTS, Page, Part, PartT, WindowPage, WindowPart
 from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
-
-if TYPE_CHECKING:
-    from augenmerk.viz_app.learn.page import LearnPage
-    from augenmerk.viz_app.train.page import TrainPage
 
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
@@ -79,229 +58,9 @@ CONTENT_SIZE = 940, 596
 NARROW_CONTENT_SIZE = 465, 700
 """The minimum in a narrower window, where the parts are in one column. The smallest window has this width at
 200%, next to its scroll bar."""
-TRANSLATE, LEARN, TRAIN = 0, 1, 2
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 CLOSE_POLL_MS = 100
-
-
-class PageHost:
-    """The pages of the window. Translate is always there; the others are made when they are first shown.
-
-    Attributes:
-        stack: the widget that shows the current page.
-        translate: the Translate page.
-        learn, train: None until they are first shown; matplotlib comes with the second.
-    """
-
-    def __init__(self, window: "MainWindow", translate: TranslatePage) -> None:
-        self._window, self.translate = window, translate
-        self.learn: LearnPage | None = None
-        self.train: TrainPage | None = None
-        self.stack = PageStack()
-        self.stack.addWidget(translate)
-
-    def show(self, index: int) -> None:
-        """Shows `TRANSLATE`, `LEARN` or `TRAIN`."""
-        if index == LEARN:
-            self.stack.setCurrentWidget(self.learn or self._make_learn_page())
-        elif index == TRAIN:
-            self.stack.setCurrentWidget(self.train or self._make_train_page())
-        else:
-            self.stack.setCurrentWidget(self.translate)
-        self._window.top_bar.show_page(index)
-        self._window.lessons.bar.rebuild()
-
-    def way_back(self) -> Callable[[], object]:
-        """Returns a function that shows the current page again."""
-        return partial(self.show, (self.translate, self.learn, self.train).index(self.in_sight))
-
-    def visit(self, index: int) -> None:
-        """Shows a page; during a presentation, its main part."""
-        self.show(index)
-        if self._window.presentation.view is not None:
-            self.show_view(self.presentable)
-
-    def focus_sentence(self) -> None:
-        """Lets the user type another sentence on the Translate page."""
-        self._window.presentation.end()
-        self.show(TRANSLATE)
-        field = self.translate.sentence.input
-        field.setFocus()
-        field.selectAll()
-
-    def toggle_analysis(self) -> None:
-        """Opens the analysis tabs of the Translate page, or closes them."""
-        self._window.presentation.end()
-        self.show(TRANSLATE)
-        self.translate.toggle_analysis()
-
-    def open_chapter(self, name: str) -> None:
-        """Shows a chapter of the Learn page, by its name."""
-        if self._window.presentation.view is not None:
-            self.show_view(f"chapter {name}")
-            return
-        self.show(LEARN)
-        assert self.learn is not None
-        self.learn.open_named(name)
-
-    def presentables(self) -> tuple[Presentable, ...]:
-        """Everything that can fill the screen, in the order of the palette."""
-        state, analysis, head = self._window.state, self._window.analysis, self.translate.head
-        keys = partial(keys_of, state)
-        large_map = Presentable(
-            "map",
-            "Chosen map",
-            partial(self._open, TRANSLATE, lambda: head.map),
-            lambda: state,
-            partial(caption, state),
-            keys,
-            head.heatmap.set_presented,
-        )
-        tabs = (
-            Presentable(
-                name,
-                f"{tab.name} tab",
-                partial(self._open, TRANSLATE, partial(analysis.show_alone, name)),
-                lambda: state,
-                f"{tab.name}\n{tab.tip}".format,
-                keys if tab.follows_head else tuple,
-                partial(analysis.set_presented, name),
-                tab.has_sentences,
-                tab.follows_head,
-            )
-            for name, tab in analysis.tabs_by_name.items()
-        )
-        title = "Charts and film of the training"
-        training = Presentable(
-            "training",
-            title,
-            self._open_training,
-            keys=self._film_keys,
-            set_presented=self._present_training,
-        )
-        chapters = (
-            Presentable(
-                f"chapter {each.name}",
-                f"chapter “{each.title}”",
-                partial(self._open_chapter, each.name),
-                self._of_learn,
-            )
-            for each in read_chapters(self._window.preferences.learn_language)
-        )
-        return large_map, *tabs, training, *chapters
-
-    @property
-    def presentable(self) -> str:
-        """The name of the main part of the current page, or of the analysis tab with the keyboard focus."""
-        if self.train is not None and self._is_shown(self.train):
-            return "training"
-        if self.learn is not None and self._is_shown(self.learn) and self.learn.chapters:
-            return f"chapter {self.learn.chapters[self.learn.place].name}"
-        analysis = self._window.analysis
-        return analysis.tab_name if analysis.has_focus else "map"
-
-    def view_titles(self) -> dict[str, str]:
-        """The titles of all views but the chosen map, by their names."""
-        return {each.name: each.title for each in self.presentables()[1:]}
-
-    def show_view(self, name: str) -> None:
-        """Shows a view in its place, or in the presentation; the chosen map if there is none of this name."""
-        presentation = self._window.presentation
-        if not name and presentation.view is None:
-            self.show(TRANSLATE)
-            return
-        views = self.presentables()
-        view = next((each for each in views if each.name == name), views[0])
-        if presentation.view is None:
-            view.open()
-            if view is not views[0] and view.caption is not None:
-                self.translate.show_analysis(True)
-        elif presentation.view.name != view.name:
-            presentation.present(view)
-
-    def _open(self, index: int, open_view: Callable[[], QWidget]) -> QWidget:
-        self.show(index)
-        return open_view()
-
-    def _open_training(self) -> QWidget:
-        self.show(TRAIN)
-        assert self.train is not None
-        return self.train.show_alone()
-
-    def _present_training(self, is_presented: bool) -> None:
-        assert self.train is not None, "its view was opened"
-        self.train.set_presented(is_presented)
-
-    def _film_keys(self) -> tuple[BoundCommand, ...]:
-        from augenmerk.viz_app.train.film import FILM_COMMANDS
-
-        view = self.train.run_view if self.train is not None else None
-        return tuple(command.on(view.film.strip) for command in FILM_COMMANDS) if view is not None else ()
-
-    def _of_learn(self) -> ExperimentState:
-        assert self.learn is not None, "a chapter is open"
-        return self.learn.state
-
-    def _open_chapter(self, name: str) -> QWidget:
-        self.show(LEARN)
-        assert self.learn is not None
-        return self.learn.show_alone(name)
-
-    @property
-    def in_sight(self) -> Exportable:
-        """The current page."""
-        pages = (self.learn, self.train)
-        return next((page for page in pages if page is not None and self._is_shown(page)), self.translate)
-
-    @property
-    def sentence(self) -> SentencePanel | None:
-        """The sentence of the current page; None if that page has none."""
-        if self._is_shown(self.translate):
-            return self.translate.sentence
-        return self.learn.sentence if self.learn is not None and self._is_shown(self.learn) else None
-
-    def _is_shown(self, page: object) -> bool:
-        return page is self.stack.currentWidget()
-
-    def _make_learn_page(self) -> "LearnPage":
-        from augenmerk.viz_app.learn.page import LearnPage
-
-        window, preferences = self._window, self._window.preferences
-        page = self.learn = LearnPage(
-            window.worker.sibling(window), self.translate.state, self.stack, language=preferences.learn_language
-        )
-        page.language_chosen.connect(lambda code: setattr(preferences, "learn_language", code))
-        page.failed.connect(window.failed)
-        page.list.lessons = window.lessons.listed
-        self.stack.addWidget(page)
-        return page
-
-    def _make_train_page(self) -> "TrainPage":
-        from augenmerk.viz_app.train.page import TrainPage  # matplotlib comes with it
-
-        window = self._window
-        page = self.train = TrainPage(window.preferences.settings, self.stack)
-        page.run_actions.model_ready.connect(window.try_model)
-        page.status_changed.connect(window.top_bar.show_status)
-        page.offer_export(window.export_menu)
-        self.stack.addWidget(page)
-        return page
-
-
-PAGE_COMMANDS = (
-    Command[PageHost]("Translate page", lambda pages: pages.visit(TRANSLATE), keys=("Ctrl+1",), group="Pages"),
-    Command[PageHost]("Learn page", lambda pages: pages.visit(LEARN), keys=("Ctrl+2",), group="Pages"),
-    Command[PageHost]("Train page", lambda pages: pages.visit(TRAIN), keys=("Ctrl+3",), group="Pages"),
-)
-PAGE_HOST_COMMANDS: tuple[Command[PageHost], ...] = (
-    TOGGLE_ANALYSIS,
-    Command[PageHost]("Type another sentence", PageHost.focus_sentence, keys=("Ctrl+L",), group=SENTENCE),
-    UNDO,
-    REDO,
-    Command[PageHost](
-        "Gallery of examples", lambda pages: pages.translate.sentence.examples.open_gallery(), group=SENTENCE
-    ),
-)
+logger = logging.getLogger(__name__)
 
 
 class Appearance(QObject):
@@ -392,7 +151,6 @@ class Opening:
         self._first_checkpoint = checkpoint or self._preferences.model
         self._first_experiment = experiment
         self._restored: Experiment | None = None
-        self._lesson_failure: Failure | None = None
         self._offers_bundled = sentence is not None and self._is_reopening
         loader, page = self._loader, self._page
         loader.loading.connect(self._on_loading)
@@ -407,8 +165,8 @@ class Opening:
 
     def open_first_model(self) -> None:
         """Opens the requested model, or the one of the last session. The imports take the worker seconds."""
-        if self._lesson_failure is not None:
-            show_failure(self._window, "The last lesson was not opened", self._lesson_failure)
+        for part in self._window.parts:
+            part.shown()
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _show_first_text(self, sentence: str | None) -> None:
@@ -430,8 +188,8 @@ class Opening:
         text = "" if is_restored else self._window.session.earlier_sentence()  # older versions kept it alone
         if text:
             self._page.begin(text)
-        self._lesson_failure = self._window.lessons.restore(shows_scene=not is_restored)
-        if is_restored or text or self._window.lessons.lesson.scenes:
+        is_shown = [part.restore(shows_screen=not is_restored) for part in self._window.parts]
+        if is_restored or text or any(is_shown):
             self._restored = self._state.experiment
 
     def _show_example(self) -> None:
@@ -513,7 +271,7 @@ def _cannot_read(model: ModelInfo) -> str:
 
 
 class ShutdownSequence:
-    """Closes the window: asks about an unsaved lesson, pauses a training, saves, ends the threads."""
+    """Closes the window: asks about unsaved changes, pauses a training, saves, ends the threads."""
 
     def __init__(self, window: "MainWindow") -> None:
         self._window, self._pages, self._preferences = window, window.pages, window.preferences
@@ -528,32 +286,32 @@ class ShutdownSequence:
         Returns:
             whether the window may close now.
         """
-        asks = not self._has_ended and self._window.lessons.has_unsaved_changes
-        if not asks and (self._may_leave_training() or not self._is_training()):
-            self.end(waits_for_training=False)
+        unsaved = next((part for part in self._window.parts if part.has_unsaved_changes), None)
+        if self._has_ended or (unsaved is None and (self._may_leave_work() or not self._running)):
+            self.end(waits=False)
             return True
         self.save()
-        if asks:
-            self._window.lessons.once_saved(self._window.close)
+        if unsaved is not None:
+            unsaved.once_saved(self._window.close)
         else:
-            self._pause_training()
+            self._stop_work()
         return False
 
     def save(self) -> None:
         """Saves the typed text and the screen for the next start."""
         if self._has_ended:
             return
-        self._window.presentation.end()  # else its size would be remembered
+        self._pages.full_screen.end()  # else its size would be remembered
         self._pages.translate.save()
         self._window.session.keep()
         self._preferences.set_bytes("window", self._window.saveGeometry())
         self._preferences.settings.sync()
 
-    def end(self, *, waits_for_training: bool = True) -> None:
+    def end(self, *, waits: bool = True) -> None:
         """Saves, pauses a training and ends the threads, once. Blocks for seconds, but not for a thread that hangs.
 
         Args:
-            waits_for_training: as long as saving may take; False if the caller has waited.
+            waits: for work of parts, as long as saving may take; False if the caller has waited.
         """
         if self._has_ended:
             return
@@ -562,42 +320,40 @@ class ShutdownSequence:
         self._has_ended = True
         self._poll_timer.stop()
         self._window.hide()
-        if self._pages.train is not None:
-            self._pages.train.shutdown(waits_for_training=waits_for_training)
-        if self._pages.learn is not None:
-            self._pages.learn.shutdown()
-        self._window.export_menu.shutdown()
+        for part in self._window.parts:
+            part.shutdown(waits=waits)
         self._window.loader.shutdown()
         self._window.worker.close()
         self._preferences.settings.sync()
 
-    def _is_training(self) -> bool:
-        return self._pages.train is not None and self._pages.train.is_running()
+    @property
+    def _running(self) -> list[WindowPart]:
+        return [part for part in self._window.parts if part.is_running]
 
-    def _pause_training(self) -> None:
-        assert self._pages.train is not None
+    def _stop_work(self) -> None:
         if self._closing_since is None:
             self._closing_since = time.monotonic()
-            self._pages.train.request_stop()
+            for part in self._running:
+                part.request_stop()
             self._poll_timer.start()
         self._report_waiting()
 
-    def _may_leave_training(self) -> bool:
-        """True once the user may close the window a second time, without waiting for the training."""
+    def _may_leave_work(self) -> bool:
+        """True once the user may close the window a second time, without waiting for the work."""
         return self._closing_since is not None and time.monotonic() > self._closing_since + ANSWER_SECONDS
 
     def _poll(self) -> None:
-        assert self._pages.train is not None
         assert self._closing_since is not None
-        if not self._is_training() or time.monotonic() > self._closing_since + self._pages.train.limit_to_end_s:
+        limit_s = max((part.limit_to_end_s for part in self._running), default=0.0)
+        if not self._running or time.monotonic() > self._closing_since + limit_s:
             self._poll_timer.stop()
             self._window.close()
         else:
             self._report_waiting()
 
     def _report_waiting(self) -> None:
-        text = "stopping the training, saving the model…"
-        if self._may_leave_training():
+        text = " ".join(part.stopping for part in self._running)
+        if self._may_leave_work():
             text += " Close again to quit without it."
         self._window.top_bar.show_status(text)
 
@@ -609,16 +365,15 @@ class MainWindow(QMainWindow):
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
         pages: all pages, which are made when they are first shown.
+        parts: what extensions add, in the order of their declarations.
+        screens: shows the pages, or one view on the whole screen.
         commands: all commands, by name or key.
         appearance: theme and scale.
         explainer: explains the next widget clicked.
         notices: bars between the top bar and the page; each closes itself.
         documents, session: experiment files; the state kept for the next start.
-        lessons: the lesson that is shown above the Translate page.
-        export_menu: exports the current page.
         opening: opens the first model and experiment.
         shutdown: ends the window.
-        presentation: shows one view on the whole screen.
 
     Signals:
         model_opened(ModelInfo)
@@ -650,22 +405,29 @@ class MainWindow(QMainWindow):
         controller = ExperimentController(self.state, self.worker, self)
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
-        self.pages = PageHost(self, self.translate_page)
+        self.pages = PageHost(self.translate_page, self)
         self.documents = ExperimentDocuments(self.state, self.worker, preferences, self)
         self.session = KeptSession(self.state, preferences, self)
-        self.lessons = LessonDocuments(self.state, self.worker, self.documents, preferences, self)
-        self.export_menu = ExportMenu(lambda: self.pages.in_sight, preferences, self)
         self.loader = ModelLoader(self.worker, preferences, self)
         self.appearance = Appearance(self)
-        self.explainer = TermExplainer(self.pages.open_chapter, self)
+        self.explainer = TermExplainer(self)
         self.commands = CommandRegistry(self)
-        self.top_bar = TopBar(self.loader, self.commands.add(self.pages, PAGE_COMMANDS))
+        self.parts: list[WindowPart] = []
+        pages = sorted(PAGES.items(), key=lambda named: named[1].order)
+        titles = {TRANSLATE: ("Translate", "Ctrl+1"), **{name: (page.title, page.key) for name, page in pages}}
+        commands = self.commands.add(self.pages, [page_command(name, *titles[name]) for name in titles])
+        self.top_bar = TopBar(self.loader, dict(zip(titles, commands, strict=True)))
         self._add_commands()
-        self.top_bar.menu_button.setMenu(self._make_menu())
-        self.shutdown = ShutdownSequence(self)
         self._lay_out()
         self._connect()
+        self._make_parts(dict(pages))
+        self.top_bar.menu_button.setMenu(self._make_menu())
+        self.shutdown = ShutdownSequence(self)
         self.opening = Opening(self, checkpoint, sentence, experiment)
+
+    def part(self, kind: type[PartT]) -> PartT | None:
+        """The part of this class; None if its extension is missing or broken."""
+        return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def open_model(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one, on the Translate page.
@@ -676,7 +438,7 @@ class MainWindow(QMainWindow):
         self.loader.open(path)
 
     def try_model(self, path: Path, text: str) -> None:
-        """Opens the checkpoint of a training, with the sentence of its film."""
+        """Opens a checkpoint with a sentence."""
         self.documents.show_with_model(text, path)
         self.open_model(path)
 
@@ -720,79 +482,45 @@ class MainWindow(QMainWindow):
             else:
                 self.open_model(paths[0])
 
-    def offer_quick_tour(self) -> None:
-        """Shows the steps of the quick tour above the sentence, once there is a translation."""
-        self.pages.show(TRANSLATE)
-        if self.translate_page.findChildren(QuickTour):
-            return
-        if self.lessons.lesson.lesson is not None:
-            self.top_bar.show_notice("Close the lesson, then take the quick tour")
-            return
-        self.state.report("")  # a note about an example refers to another cell
-        steps = QuickTour(self.state, self.translate_page)
-        lesson_changed, text = self.lessons.lesson.changed, self.translate_page.sentence.input.text
-
-        def end() -> None:
-            lesson_changed.disconnect(give_way)
-            self.preferences.has_taken_quick_tour = True
-            steps.hide()
-            steps.deleteLater()
-
-        def give_way() -> None:
-            """One bar above the sentence is enough."""
-            if self.lessons.lesson.lesson is not None:
-                QTimer.singleShot(0, steps, steps.ended.emit)
-
-        def take_keyboard() -> None:
-            """Moves the focus unless the user has typed meanwhile."""
-            if self.translate_page.sentence.input.text == text:
-                steps.next_button.setFocus()
-
-        lesson_changed.connect(give_way)
-        steps.begun.connect(take_keyboard)
-        steps.ended.connect(end)
-        steps.learn_wanted.connect(lambda: self.pages.show(LEARN))
-        steps.typing_wanted.connect(self.pages.focus_sentence)
-        self.translate_page.show_above(steps)
-        if steps.has_begun:
-            take_keyboard()
-
-    def present(self, name: str = "") -> None:
-        """Fills the screen with a view, until Escape.
-
-        Args:
-            name: of one of `PageHost.presentables`; empty for the one in sight, or to end the presentation.
-        """
-        if not name and self.presentation.view is not None:
-            self.presentation.end()
-            return
-        name = name or self.pages.presentable
-        self.presentation.present(next(each for each in self.pages.presentables() if each.name == name))
+    def welcome(self) -> None:
+        """Greets a user who asked for neither a sentence nor a file."""
+        for part in self.parts:
+            part.welcome()
 
     def show_palette(self) -> None:
-        """Opens the palette: all commands, chapters, lessons, what can be presented, and the terms of the glossary."""
-        chapters = [
-            Command[str](f"Learn: {chapter.title}", self.pages.open_chapter).on(chapter.name)
-            for chapter in read_chapters(self.preferences.learn_language)
-        ]
-        views = [
-            Command[str](f"Present: {view.title}", self.present).on(view.name) for view in self.pages.presentables()
-        ]
+        """Opens the palette: all commands, those that parts list, and the terms of the glossary."""
         terms = [
             Command[Entry](f"Glossary: {entry.title}", self.explainer.explain, search_words=", ".join(entry.terms)).on(
                 entry
             )
             for entry in glossary()
         ]
-        self.commands.show_palette((*chapters, *self.lessons.listed(), *views, *terms))
+        self.commands.show_palette((*(command for part in self.parts for command in part.palette()), *terms))
 
     def show_keys(self) -> None:
         """Opens the sheet of keys, including pages that were not opened yet."""
-        from augenmerk.viz_app.learn.figures.stack import STACK_COMMANDS
-        from augenmerk.viz_app.train.film import FILM_COMMANDS
+        of_parts = (command for part in self.parts for command in part.sheet())
+        self.commands.show_sheet((*INPUT_COMMANDS, CANCEL_OR_UNPIN, *of_parts, *MATRIX_COMMANDS, *PRODUCT_COMMANDS))
 
-        of_parts = (*INPUT_COMMANDS, CANCEL_OR_UNPIN, *PRESENTATION_COMMANDS, *FILM_COMMANDS, *QUICK_TOUR_COMMANDS)
-        self.commands.show_sheet((*of_parts, *STACK_COMMANDS, *BAR_COMMANDS, *MATRIX_COMMANDS, *PRODUCT_COMMANDS))
+    def _make_parts(self, pages: Mapping[str, Page]) -> None:
+        """Makes the parts that extensions declare. One that is broken is left out and reported by name."""
+        declared: list[tuple[str, Part]] = [*pages.items(), *PARTS.items()]
+        for name, declaration in sorted(declared, key=lambda named: named[1].order):
+            try:
+                part = declaration.make(self)
+            except Exception as error:  # whatever an extension does, the window opens
+                logger.exception("The part “%s” of the window cannot be used", name)
+                self.top_bar.show_notice(f"The extension “{name}” cannot be used: {error}")
+                if name in self.top_bar.tabs:
+                    self.top_bar.tabs[name].hide()
+                continue
+            self.parts.append(part)
+            if isinstance(part, WindowPage):
+                self.pages.parts[name] = part
+        for part in self.parts:
+            part.begin()
+            if part.bar is not None:
+                self._bars.addWidget(part.bar)
 
     def _add_commands(self) -> None:
         """Adds commands in the order of the palette and the sheet of keys; the window's menu follows."""
@@ -804,20 +532,17 @@ class MainWindow(QMainWindow):
             BoundCommand(NEXT_MAPS, self.state, self.translate_page)
         )  # the switch has the key
         add(self.analysis, tab_commands(self.analysis))
-        add(self.lessons.bar, SCENE_COMMANDS, self.lessons.bar)
         add(self.loader, MODEL_COMMANDS)
-        add(self.lessons, LESSON_COMMANDS)
-        add(self.state, POINTER_COMMANDS, self.translate_page)
         add(self.documents, EXPERIMENT_COMMANDS)
-        add(self.export_menu, tuple(EXPORTS.values()))
 
     def _make_menu(self) -> QMenu:
         """Makes the menu of the window and adds its commands."""
         menu, experiments = QMenu(self), QMenu("Experiment", self)
         self.documents.fill_menu(experiments)
-        menu.addMenu(self.export_menu)
         menu.addMenu(experiments)
-        menu.addMenu(make_lesson_menu(self.lessons, self))
+        for part in self.parts:
+            for of_part in part.menus():
+                menu.addMenu(of_part)
         menu.addSeparator()
         menu.addAction("Colours").setEnabled(False)
         themes = QActionGroup(menu)
@@ -831,7 +556,10 @@ class MainWindow(QMainWindow):
         menu.addSeparator()
         scale_commands = self.commands.add(self.appearance, SCALE_COMMANDS)
         view, help_, window = (self.commands.add(self, commands) for commands in WINDOW_COMMANDS)
-        for group in ((*view, *scale_commands), help_, window):
+        entries = [entry for part in self.parts for entry in part.menu_entries()]
+        of_help = [entry for entry in entries if entry.command.group == "Help"]
+        of_view = [entry for entry in entries if entry not in of_help]
+        for group in ((*of_view, *view, *scale_commands), (*of_help, *help_), window):
             for command in group:
                 command.add_to(menu)
             menu.addSeparator()
@@ -844,55 +572,32 @@ class MainWindow(QMainWindow):
         central = QWidget()
         self.notices = column_of()
         margins = PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4
-        pages = column_of(self.notices, self.lessons.bar, (self.pages.stack, 1), spacing=GAP, margins=margins)
+        self._bars = column_of(spacing=GAP)
+        pages = column_of(self.notices, self._bars, (self.pages.stack, 1), spacing=GAP, margins=margins)
         column_of(self.top_bar, (pages, 1), spacing=0, within=central)
-        everything = PageStack()
-        everything.addWidget(WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE))
-        self.presentation = Presentation(self.state, self, everything, self.appearance.present_at)
-        self.presentation.step_scene = self.lessons.bar.step_scene
-        self.lessons.bar.scroll_scene = self.presentation.scroll_scene
-        self.presentation.scene_words = self.lessons.scene_words
-        self.presentation.way_back = self.pages.way_back
-        self.setCentralWidget(everything)
+        self.screens = PageStack()
+        self.screens.addWidget(WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE))
+        self.setCentralWidget(self.screens)
         self.resize(1440, 900)
         self.restoreGeometry(self.preferences.bytes("window"))
 
     def _connect(self) -> None:
-        bar, page, loader, lesson_bar = self.top_bar, self.translate_page, self.loader, self.lessons.bar
+        bar, page, loader = self.top_bar, self.translate_page, self.loader
+        self.pages.shown.connect(bar.show_page)
         loader.file_chosen.connect(self.open_model)
         loader.import_done.connect(bar.show_notice)
         self.state.result_changed.connect(self._on_result)
-        self.analysis.opened.connect(lambda: self.pages.show_view(self.analysis.tab_name))
+        self.analysis.opened.connect(lambda: self.pages.show_analysis(self.analysis.tab_name))
         self.analysis.closed.connect(lambda: page.show_analysis(False))
         page.sentence.chips.card.explains_words = self.analysis.explains_words
         page.sentence.chips.card.why_requested.connect(self.analysis.explain_word)
         self.analysis.focus_next = page.head
         page.open_button.clicked.connect(loader.choose_file)
-        page.train_button.clicked.connect(lambda: self.pages.show(TRAIN))
-        self.export_menu.done.connect(bar.show_notice)
-        page.head.export_button.setMenu(self.export_menu)
         notice = page.sentence.coverage_notice
         notice.offer(bar.model_button.menu_of_bigger_models(notice))
-        self.lessons.done.connect(bar.show_notice)
-        for changed in (self.lessons.lesson.changed, self.lessons.answer.changed):
-            changed.connect(self.presentation.show_scene)
-        lesson_bar.focus_to, lesson_bar.is_wanted = page.heads.grid, self._shows_lesson
-        self.documents.lesson_read.connect(lambda *_: self.pages.show(TRANSLATE))
-        controller = page.controller
-        self.lessons.screen.answers = SceneAnswers(controller.state, controller.ask)
-        self.lessons.views = self.pages
-        page.sentence.undo_before = self.lessons.editing.restore_scene
-        page.step_scene = lambda by: lesson_bar.takes_arrows and lesson_bar.step_scene(by)
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers
-        page.own_settings = lambda: self.lessons.own_settings
-        lesson_bar.arrows_changed.connect(lambda: page.heads.show_keys(lesson_bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
         self.documents.model_requested.connect(self.open_model)
-
-    def _shows_lesson(self) -> bool:
-        """Whether the current page belongs to the lesson: the Translate page, or another one that its scene shows."""
-        scene = self.lessons.lesson.scene
-        return self.pages.in_sight is self.translate_page or (scene is not None and bool(scene.page))
 
     def _on_result(self) -> None:
         if self.state.translation is not None:
@@ -902,7 +607,6 @@ class MainWindow(QMainWindow):
 CANCEL = Command[MainWindow]("Cancel long work", MainWindow.cancel, local_keys=("Esc",))
 WINDOW_COMMANDS = (
     (
-        Command[MainWindow]("Presentation mode", MainWindow.present, keys=("F5",)),
         Command[MainWindow](
             "Full screen",
             lambda window: window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen),
@@ -916,7 +620,6 @@ WINDOW_COMMANDS = (
             keys=("F1",),
             group="Help",
         ),
-        Command[MainWindow]("Quick tour", MainWindow.offer_quick_tour, group="Help"),
         Command[MainWindow]("Keyboard shortcuts", MainWindow.show_keys, keys=("?",), group="Help"),
         Command[MainWindow]("Commands", MainWindow.show_palette, keys=("Ctrl+K",), group="Help"),
     ),

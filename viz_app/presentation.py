@@ -1,9 +1,12 @@
 """The presentation: one view of the window, as large as the screen, for people who sit far away."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from math import ceil
+from typing import Any
 
 from PySide6.QtCore import QByteArray, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QPalette, QResizeEvent
@@ -12,6 +15,7 @@ from shiboken6 import isValid
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.pages import TRANSLATE
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_name
@@ -21,6 +25,7 @@ from augenmerk.viz_app.state.sentence_text import changed_pieces
 from augenmerk.viz_app.theme import Theme, current_theme, scaled
 from augenmerk.viz_app.views.chips import ChangeLabels
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
+from augenmerk.viz_app.views.pointer import POINTER_COMMANDS
 from augenmerk.viz_app.views.sentence import BUSY, BUSY_DELAY_MS
 from augenmerk.viz_app.widgets.commands import BoundCommand, Command, run_by_key
 from augenmerk.viz_app.widgets.layouts import (
@@ -31,6 +36,7 @@ from augenmerk.viz_app.widgets.layouts import (
     column_of,
     row_of,
 )
+from augenmerk.viz_app.window_part import WindowPart
 
 LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53
 """Text is at least this part of the screen's height; on a screen that is narrower than 4:3, of its width."""
@@ -434,3 +440,148 @@ PRESENTATION_COMMANDS = (
     Command[Presentation]("Back to the window", Presentation.end, local_keys=("Esc", "F5"), group=_GROUP),
 )
 """Keys in addition to those of heads, maps and scenes."""
+
+
+class ViewProvider(ABC):
+    """A page with views that can fill the screen."""
+
+    @abstractmethod
+    def views(self) -> Sequence[Presentable]:
+        """All of them, listed without making the page."""
+
+    @property
+    @abstractmethod
+    def view_in_sight(self) -> str:
+        """The name of the view that the page shows; empty if it shows none."""
+
+
+class Views:
+    """The views of the window that can fill the screen, by name: see `documents.lesson.Views`."""
+
+    def __init__(self, window: Any, presentation: Presentation) -> None:
+        self._window, self._presentation = window, presentation
+
+    def presentables(self) -> tuple[Presentable, ...]:
+        """Everything that can fill the screen, in the order of the palette."""
+        state, analysis, head = self._window.state, self._window.analysis, self._window.translate_page.head
+        keys = partial(keys_of, state)
+        large_map = Presentable(
+            "map",
+            "Chosen map",
+            partial(self._open, lambda: head.map),
+            lambda: state,
+            partial(caption, state),
+            keys,
+            head.heatmap.set_presented,
+        )
+        tabs = (
+            Presentable(
+                name,
+                f"{tab.name} tab",
+                partial(self._open, partial(analysis.show_alone, name)),
+                lambda: state,
+                f"{tab.name}\n{tab.tip}".format,
+                keys if tab.follows_head else tuple,
+                partial(analysis.set_presented, name),
+                tab.has_sentences,
+                tab.follows_head,
+            )
+            for name, tab in analysis.tabs_by_name.items()
+        )
+        of_pages = (view for page in self._pages.values() for view in page.views())
+        return large_map, *tabs, *of_pages
+
+    @property
+    def presentable(self) -> str:
+        """The name of the main view of the current page, or of the analysis tab with the keyboard focus."""
+        page = self._pages.get(self._window.pages.current)
+        if page is not None and page.view_in_sight:
+            return page.view_in_sight
+        analysis = self._window.analysis
+        name: str = analysis.tab_name
+        return name if analysis.has_focus else "map"
+
+    def view_titles(self) -> dict[str, str]:
+        """The titles of all views but the chosen map, by their names."""
+        return {view.name: view.title for view in self.presentables()[1:]}
+
+    def show_view(self, name: str) -> None:
+        """Shows a view in its place, or in the presentation; the chosen map if there is none of this name."""
+        shown = self._presentation.view
+        if not name and shown is None:
+            self._window.pages.show(TRANSLATE)
+            return
+        views = self.presentables()
+        view = next((view for view in views if view.name == name), views[0])
+        if shown is None:
+            view.open()
+            if view is not views[0] and view.caption is not None:
+                self._window.translate_page.show_analysis(True)
+        elif shown.name != view.name:
+            self._presentation.present(view)
+
+    @property
+    def _pages(self) -> dict[str, ViewProvider]:
+        return {name: part for name, part in self._window.pages.parts.items() if isinstance(part, ViewProvider)}
+
+    def _open(self, open_view: Callable[[], QWidget]) -> QWidget:
+        self._window.pages.show(TRANSLATE)
+        return open_view()
+
+
+class PresentationPart(WindowPart):
+    """The presentation as a part of the window.
+
+    Attributes:
+        presentation: shows one view on the whole screen.
+        views: all views that it can show.
+    """
+
+    def __init__(self, window: Any) -> None:
+        super().__init__(window)
+        self.presentation = Presentation(window.state, window, window.screens, window.appearance.present_at)
+        self.presentation.way_back = window.pages.way_back
+        self.views = Views(window, self.presentation)
+        window.pages.full_screen = self
+        (self._entry,) = window.commands.add(self, (PRESENT,))
+        window.commands.add(window.state, POINTER_COMMANDS, window.translate_page)
+
+    def menu_entries(self) -> tuple[BoundCommand, ...]:
+        """See `WindowPart`."""
+        return (self._entry,)
+
+    def palette(self) -> list[BoundCommand]:
+        """A command for each view."""
+        return [
+            Command[str](f"Present: {view.title}", self.present).on(view.name) for view in self.views.presentables()
+        ]
+
+    def sheet(self) -> tuple[Command[Any], ...]:
+        """See `WindowPart`."""
+        return PRESENTATION_COMMANDS
+
+    def present(self, name: str = "") -> None:
+        """Fills the screen with a view, until Escape.
+
+        Args:
+            name: of one of the views; empty for the one in sight, or to end the presentation.
+        """
+        if not name and self.presentation.view is not None:
+            self.presentation.end()
+            return
+        name = name or self.views.presentable
+        self.presentation.present(next(view for view in self.views.presentables() if view.name == name))
+
+    def take(self, name: str = "") -> bool:
+        """See `FullScreen`."""
+        if self.presentation.view is None:
+            return False
+        self.views.show_view(name or self.views.presentable)
+        return True
+
+    def end(self) -> None:
+        """See `FullScreen`."""
+        self.presentation.end()
+
+
+PRESENT = Command[PresentationPart]("Presentation mode", PresentationPart.present, keys=("F5",))

@@ -1,6 +1,6 @@
 """The bar at the top of the window: name, pages, status, model and device."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSize, QTimer
@@ -97,15 +97,15 @@ class TopBar(QWidget):
     """Tabs at the left, model and device at the right.
 
     Attributes:
-        tabs: one button for each page.
+        tabs: one button for each page, by its name.
         model_button: the model in use; its menu opens another.
         status, device: the status of the training; the model's device.
         menu_button: opens the menu of the window.
     """
 
-    def __init__(self, loader: ModelLoader, pages: Sequence[BoundCommand]) -> None:
+    def __init__(self, loader: ModelLoader, pages: Mapping[str, BoundCommand]) -> None:
         super().__init__()
-        self.tabs = [self._tab(page) for page in pages]
+        self.tabs = {name: self._tab(page) for name, page in pages.items()}
         self.status, self.device = ElidingLabel("accent"), ElidingLabel("muted")
         self._status_text = ""
         self._notice_timer = QTimer(self, singleShot=True)
@@ -114,9 +114,9 @@ class TopBar(QWidget):
         self.menu_button = MenuButton("☰", "Experiments, lessons, export, colours, size, presentation, about, quit")
         self._lay_out()
 
-    def show_page(self, index: int) -> None:
-        """Checks a tab; no signal."""
-        self.tabs[index].setChecked(True)
+    def show_page(self, name: str) -> None:
+        """Checks the tab of a page; no signal."""
+        self.tabs[name].setChecked(True)
 
     def show_model(self, summary: str, device: str) -> None:
         """Names the model and the device."""
@@ -189,9 +189,11 @@ class TopBar(QWidget):
         name.setProperty("role", "title")
         scales(name.setContentsMargins, 0, 0, 22, 0)  # hidden with it
         group = QButtonGroup(self)
-        for tab in self.tabs:
+        for tab in self.tabs.values():
             group.addButton(tab)
-        self.tabs[0].setChecked(True)
+        next(iter(self.tabs.values())).setChecked(True)
         state = self.status, Space(14), self.model_button, Space(10), self.device, Space(10), self.menu_button
-        row_of(name, *self.tabs, 1, *state, spacing=4, margins=(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8), within=self)
+        row_of(
+            name, *self.tabs.values(), 1, *state, spacing=4, margins=(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8), within=self
+        )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

@@ -23,6 +23,7 @@ from augenmerk.viz_app.documents.reading import saved_experiment
 from augenmerk.viz_app.worker import inference
 from augenmerk.viz_app.worker.inference import Request
 from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell
+from tests.viz_app.parts import TRAIN, lessons_of, train_page_of
 
 SENTENCE = "Ein Satz, der noch nicht übersetzt ist"
 
@@ -71,13 +72,13 @@ class DrivenWindow(main_window.MainWindow):
     def _do_lesson(self) -> None:
         saved = saved_experiment(self.state)
         for title in ("First", "Second"):
-            self.lessons.lesson.add(Scene(title, "Not saved yet.", saved))
+            lessons_of(self).lesson.add(Scene(title, "Not saved yet.", saved))
             say(f"scene {title}")
 
     def _do_tell_lesson(self) -> None:
-        lesson = self.lessons.lesson
+        lesson = lessons_of(self).lesson
         titles = ", ".join(scene.title for scene in lesson.scenes)
-        say(f"lesson {titles}; unsaved {self.lessons.has_unsaved_changes}; {self.lessons.bar.title.text()}")
+        say(f"lesson {titles}; unsaved {lessons_of(self).has_unsaved_changes}; {lessons_of(self).bar.title.text()}")
 
     def _do_stuck(self) -> None:
         self.worker.submit(Request(StuckJob(), self, on_result=print))
@@ -93,8 +94,8 @@ class DrivenWindow(main_window.MainWindow):
         self._do_train()
 
     def _do_train(self) -> None:
-        self.pages.show(main_window.TRAIN)
-        page = self.pages.train
+        self.pages.show(TRAIN)
+        page = train_page_of(self)
         assert page is not None
         choices = replace(page.form.choices(), preset="copy-task-small", device="cpu")
         page.form.set_choices(choices.with_settings("1000", "training.num_epochs"))

@@ -31,13 +31,14 @@ from PySide6.QtWidgets import QApplication
 from augenmerk.core.model.heads import Head
 from augenmerk.core.process import share_one_heap, tune_process
 from augenmerk.core.translation.experiment import HeadScaled
-from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, redo, reset, toggle, undo
 from augenmerk.viz_app.theme import Theme, ThemeChoice
 from augenmerk.viz_app.train.state import Status
 from augenmerk.viz_app.worker.training import interpreter_shared_fairly
 from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, learn_page_of, train_page_of
 
 SENTENCES = (
     "Zwei Hunde spielen im Schnee.",
@@ -179,7 +180,7 @@ class Soak:
 
     def _learn(self) -> None:
         self.window.pages.show(LEARN)
-        page = self.window.pages.learn
+        page = learn_page_of(self.window)
         assert page is not None
         self._wait_until(lambda: page.view is not None)
         for place in range(len(page.chapters)):
@@ -189,7 +190,7 @@ class Soak:
 
     def _train(self) -> None:
         self.window.pages.show(TRAIN)
-        page = self.window.pages.train
+        page = train_page_of(self.window)
         assert page is not None
         choices = page.form.choices()
         choices = replace(choices, preset="copy-task-small", settings={"training.num_epochs": "1"}, device="cpu")

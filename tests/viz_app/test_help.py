@@ -32,7 +32,8 @@ from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.export.menu import EXPORTS, OF_RUNS
 from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.learn.chapter import read_chapters
-from augenmerk.viz_app.main_window import LEARN, PAGE_COMMANDS, TRAIN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.pages import TRANSLATE, page_command
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.glossary import GlossaryError, glossary, parse_glossary
 from augenmerk.viz_app.state.map_view import Pair, Pointer
@@ -56,6 +57,7 @@ from augenmerk.viz_app.widgets.explain import (
 )
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.parts import LEARN, TRAIN, learn_page_of, lessons_of
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
 """Words of labels and buttons that need no explanation."""
@@ -131,9 +133,9 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
     assert "orange below 0.5" in what
     assert "chapter:" in what
     QApplication.sendEvent(window, QWhatsThisClickedEvent("chapter:heads"))
-    assert window.pages.learn is not None
-    assert window.pages.learn.isVisible()
-    assert window.pages.learn.chapters[window.pages.learn.place].name == "heads"
+    assert learn_page_of(window) is not None
+    assert learn_page_of(window).isVisible()
+    assert learn_page_of(window).chapters[learn_page_of(window).place].name == "heads"
 
 
 @pytest.mark.heavy
@@ -267,8 +269,8 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     found = [dialog.results.item(row).text() for row in range(dialog.results.count())]
     assert found == ["Learn: The causal mask"]
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    assert window.pages.learn is not None
-    assert window.pages.learn.chapters[window.pages.learn.place].name == "mask"
+    assert learn_page_of(window) is not None
+    assert learn_page_of(window).chapters[learn_page_of(window).place].name == "mask"
     qtbot.waitUntil(lambda: not window.findChildren(CommandPalette))
     assert [command.title for command in matching(window.commands.commands, "column")] == [
         "Why does this head look there? Explain the pinned weight",
@@ -316,11 +318,11 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     """In a window where everything is offered but what needs a run, or another place in a lesson."""
     window = make_window()
     window.documents.open(next(iter(shipped_lessons())))
-    qtbot.waitUntil(window.lessons.bar.isVisible)
-    window.lessons.lesson.step(1)
-    window.lessons.bar.edit_button.setChecked(True)
-    window.lessons.lesson.rename("Changed")
-    window.lessons.editing.delete_scene()
+    qtbot.waitUntil(lessons_of(window).bar.isVisible)
+    lessons_of(window).lesson.step(1)
+    lessons_of(window).bar.edit_button.setChecked(True)
+    lessons_of(window).lesson.rename("Changed")
+    lessons_of(window).editing.delete_scene()
     window.state.submit(toggle(window.state.selection.head))
     qtbot.waitUntil(lambda: window.state.result is not None and window.state.result.is_changed)
     window.state.selection.pinned, window.state.selection.pointer = Pair(0, 0), Pointer("cell", "ring")
@@ -328,7 +330,7 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     dialog = palette(window)
     offered = [dialog.results.item(row).text() for row in range(dialog.results.count())]
     dialog.close()
-    window.lessons.lesson.mark_saved()  # or the window asks whether to save it
+    lessons_of(window).lesson.mark_saved()  # or the window asks whether to save it
     titles = [command.title for command in window.commands.commands]
     assert len(titles) == len(set(titles)), "a title stands once"
     of_runs = {EXPORTS[name].title for name in ("analysis", *OF_RUNS)}
@@ -351,7 +353,7 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
     monkeypatch.setattr(BoundCommand, "run", lambda command: done.append(command.title))
     window = make_window()
     window.documents.open(next(iter(shipped_lessons())))
-    qtbot.waitUntil(window.lessons.bar.isVisible)
+    qtbot.waitUntil(lessons_of(window).bar.isVisible)
     window.state.submit(toggle(window.state.selection.head))
     qtbot.waitUntil(window.translate_page.sentence.shown_switch.isVisible)
     window.top_bar.model_button.setFocus()
@@ -379,12 +381,15 @@ def test_local_keys_do_a_command_while_the_maps_have_the_keyboard(
     assert key in command.command.local_keys
 
 
+PAGES = (TRANSLATE, "Translate", "Ctrl+1"), (LEARN, "Learn", "Ctrl+2"), (TRAIN, "Train", "Ctrl+3")
+
+
 @pytest.mark.heavy
 def test_tool_tips_name_the_keys_of_commands(make_window: MakeWindow) -> None:
     window = make_window()
-    chips, bar = window.translate_page.sentence.interventions, window.lessons.bar
+    chips, bar = window.translate_page.sentence.interventions, lessons_of(window).bar
     for command, button in (
-        *zip(PAGE_COMMANDS, window.top_bar.tabs, strict=True),
+        *((page_command(*page), window.top_bar.tabs[page[0]]) for page in PAGES),
         *zip(SCENE_COMMANDS, (bar.back_button, bar.on_button), strict=True),
         (UNDO, chips.undo_button),
         (REDO, chips.redo_button),
@@ -460,8 +465,8 @@ def test_the_window_fills_the_screen_and_comes_back(make_window: MakeWindow, qtb
 def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.pages.show(LEARN)
-    assert window.pages.learn is not None
-    widget = window.pages.learn
+    assert learn_page_of(window) is not None
+    widget = learn_page_of(window)
     assert "heads" in own_text(next(b for b in widget.findChildren(QAbstractButton) if "Heads" in b.toolTip())).lower()
 
 

@@ -19,15 +19,17 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
-from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import force, toggle
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import PAGE_MARGIN, Theme, current_theme
+from augenmerk.viz_app.train.part import TrainPart
 from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, part, train_page_of
 from tests.viz_app.synthetic import FakeTranslator
 
 
@@ -432,10 +434,10 @@ def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) ->
 @pytest.mark.heavy
 def test_the_train_page_is_made_when_it_is_wanted(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    assert window.pages.train is None
+    assert train_page_of(window) is None
     window.pages.show(TRAIN)
-    assert window.pages.train is not None
-    assert window.pages.train.isVisible()
+    assert train_page_of(window) is not None
+    assert train_page_of(window).isVisible()
     assert window.top_bar.tabs[TRAIN].isChecked()
 
 
@@ -463,7 +465,8 @@ class RunningPage:
 @pytest.mark.heavy
 def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    window.pages.train = page = RunningPage(num_polls=3)  # type: ignore[assignment]
+    page = RunningPage(num_polls=3)
+    part(window, TrainPart).widget = page  # type: ignore[assignment]
     window.close()
     assert window.isVisible()
     assert page.num_asked_to_stop == 1
@@ -478,7 +481,8 @@ def test_a_training_that_does_not_stop_can_be_left_after_a_while(
 ) -> None:
     monkeypatch.setattr(augenmerk.viz_app.main_window, "ANSWER_SECONDS", 0.4)
     window = make_window()
-    window.pages.train = page = RunningPage(num_polls=None)  # type: ignore[assignment]
+    page = RunningPage(num_polls=None)
+    part(window, TrainPart).widget = page  # type: ignore[assignment]
     window.close()
     window.close()  # a double click
     assert window.isVisible()
@@ -496,7 +500,8 @@ def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
 ) -> None:
     monkeypatch.setattr(augenmerk.viz_app.main_window, "ANSWER_SECONDS", 0.1)
     window = make_window()
-    window.pages.train = page = RunningPage(num_polls=None)  # type: ignore[assignment]
+    page = RunningPage(num_polls=None)
+    part(window, TrainPart).widget = page  # type: ignore[assignment]
     page.limit_to_end_s = 0.5
     window.close()
     assert window.isVisible()

@@ -11,10 +11,11 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QDialog, QLayout, QLayoutItem, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker.inference import Failure
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, exports_of
 
 NUM_WARM_UPS, NUM_TIMES = 2, 3
 
@@ -40,7 +41,7 @@ def _dismiss_dialogs(window: MainWindow, qtbot: QtBot) -> None:
     show_failure(window, "It failed", Failure("Something was wrong.", "a traceback"))
     window.commands.run("About Augenmerk")
     window.commands.run("Open a model…")
-    window.export_menu.entries["map"].trigger()
+    exports_of(window).entries["map"].trigger()
     dialogs = [dialog for dialog in window.findChildren(QDialog) if dialog.isVisible()]
     assert len(dialogs) == 4
     for dialog in dialogs:

@@ -34,6 +34,15 @@ from augenmerk.viz_app.widgets.commands import CommandPalette
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
+from tests.viz_app.parts import (
+    learn_page_of,
+    lessons_of,
+    open_chapter_in,
+    present_in,
+    presentation_of,
+    train_page_of,
+    views_of,
+)
 from tests.viz_app.synthetic import FakeTranslator
 from tests.viz_app.train.scripted import epoch_done, probe, request, started, step_done
 from tests.viz_app.translate.test_maps_fit import sentence_of
@@ -41,8 +50,8 @@ from tests.viz_app.translate.test_maps_fit import sentence_of
 
 def presented(window: MainWindow, qtbot: QtBot) -> Presentation:
     qtbot.keyClick(window, Qt.Key.Key_F5)
-    assert window.presentation.view is not None
-    return window.presentation
+    assert presentation_of(window).view is not None
+    return presentation_of(window)
 
 
 @pytest.mark.heavy
@@ -86,9 +95,9 @@ def test_views_are_given_back_unchanged(make_window: MakeWindow, qtbot: QtBot, i
     before = [(part.geometry(), part.isVisible()) for part in parts]
     size, scale = window.size(), current_theme().scale
     for name in ("map", "word", "map", "steps"):
-        window.present(name)
+        present_in(window, name)
         qtbot.wait(20)
-    window.presentation.end()
+    presentation_of(window).end()
     window.resize(size)
     qtbot.waitUntil(lambda: [(part.geometry(), part.isVisible()) for part in parts] == before, timeout=3000)
     assert current_theme().scale == scale
@@ -98,7 +107,7 @@ def test_views_are_given_back_unchanged(make_window: MakeWindow, qtbot: QtBot, i
 @pytest.mark.heavy
 def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    views = window.pages.presentables()
+    views = views_of(window).presentables()
     assert len({view.name for view in views}) == len(views)
     assert {"map", "word", "alignment", "compare", "training", "chapter weight"} <= {view.name for view in views}
     window.show_palette()
@@ -106,21 +115,21 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: M
     assert palette is not None
     palette.field.setText("Present: Word tab")
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
-    assert window.presentation.view is not None
-    assert window.presentation.view.name == "word"
+    assert presentation_of(window).view is not None
+    assert presentation_of(window).view.name == "word"
     chapters = [view for view in views if view.name.startswith("chapter ")]
     for view in (*(view for view in views if view not in chapters), *chapters[:2]):
-        window.present(view.name)
+        present_in(window, view.name)
         qtbot.wait(10)
-        shown = window.presentation.view
+        shown = presentation_of(window).view
         assert shown is not None
         assert shown.name == view.name
         content = view.open()
         assert content.isVisible()
-        assert window.presentation.isAncestorOf(content)
-        assert window.presentation.source.isVisible() == view.is_about_sentence
-        assert window.presentation.target.isVisible() == (view.state is not None and view.name != "compare")
-    window.presentation.end()
+        assert presentation_of(window).isAncestorOf(content)
+        assert presentation_of(window).source.isVisible() == view.is_about_sentence
+        assert presentation_of(window).target.isVisible() == (view.state is not None and view.name != "compare")
+    presentation_of(window).end()
 
 
 @pytest.mark.heavy
@@ -133,15 +142,15 @@ def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) ->
     for act in (
         page.head.heatmap.setFocus,
         window.analysis.buttons[1].setFocus,
-        lambda: window.pages.open_chapter("weight"),
-        lambda: window.pages.show(2),
+        lambda: open_chapter_in(window, "weight"),
+        lambda: window.pages.show("train"),
     ):
         act()
         qtbot.wait(20)
         view = presented(window, qtbot).view
         assert view is not None
         seen.append(view.name)
-        qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
+        qtbot.keyClick(presentation_of(window), Qt.Key.Key_Escape)
     assert seen == ["map", "word", "chapter weight", "training"]
 
 
@@ -156,7 +165,7 @@ def test_f5_presents_the_tab_that_was_clicked(make_window: MakeWindow, qtbot: Qt
         lambda: qtbot.mouseClick(analysis, Qt.MouseButton.LeftButton, pos=analysis.rect().bottomLeft() + QPoint(2, -2)),
     ):
         click()
-        seen.append(window.pages.presentable)
+        seen.append(views_of(window).presentable)
     assert seen == ["word", "map", "word"]
 
 
@@ -164,14 +173,14 @@ def test_f5_presents_the_tab_that_was_clicked(make_window: MakeWindow, qtbot: Qt
 def test_the_presentation_ends_on_the_page_where_it_began(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     for name in ("chapter weight", "training"):
-        window.present(name)
-        qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
+        present_in(window, name)
+        qtbot.keyClick(presentation_of(window), Qt.Key.Key_Escape)
         assert window.pages.in_sight is window.translate_page
         assert window.translate_page.isVisible()
-    window.pages.open_chapter("heads")
-    window.present("chapter weight")
-    qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
-    assert window.pages.in_sight is window.pages.learn
+    open_chapter_in(window, "heads")
+    present_in(window, "chapter weight")
+    qtbot.keyClick(presentation_of(window), Qt.Key.Key_Escape)
+    assert window.pages.in_sight is learn_page_of(window)
 
 
 @pytest.mark.heavy
@@ -181,9 +190,9 @@ def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(make_window: Mak
     seen = []
     for act in (
         lambda: qtbot.keyClick(presentation, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier),
-        lambda: window.pages.open_chapter("weight"),
+        lambda: open_chapter_in(window, "weight"),
         lambda: window.analysis.open_tab("steps"),
-        lambda: window.present("map"),
+        lambda: present_in(window, "map"),
     ):
         act()
         qtbot.wait(20)
@@ -202,7 +211,7 @@ def test_closing_a_presented_window_keeps_the_size_of_the_window(make_window: Ma
     window = make_window()
     presented(window, qtbot)
     window.shutdown.save()
-    assert window.presentation.view is None
+    assert presentation_of(window).view is None
     assert not window.isFullScreen()
 
 
@@ -252,11 +261,11 @@ def test_a_presentation_is_made_larger_and_smaller_by_keys_until_it_ends(make_wi
 @pytest.mark.heavy
 def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(sentence=sentence_of(20))
-    window.present("chapter weight")
+    present_in(window, "chapter weight")
     window.showNormal()
     window.resize(1280, 800)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
-    learn = window.pages.learn
+    learn = learn_page_of(window)
     assert learn is not None
     qtbot.waitUntil(lambda: learn.view is not None and learn.view.large_map is not None and bool(learn.state.result))
     assert learn.view is not None
@@ -265,7 +274,7 @@ def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(make_window: MakeWi
     qtbot.waitUntil(lambda: shown.layout_now is not None and shown.layout_now.row_step == 1)
     assert shown.layout_now is not None
     assert shown.layout_now.font.pixelSize() >= 800 / LINES_PER_SCREEN
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 @pytest.mark.heavy
@@ -274,8 +283,8 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]
 ) -> None:
     window = make_window()
-    window.present("training")
-    page, shown = window.pages.train, window.presentation
+    present_in(window, "training")
+    page, shown = train_page_of(window), presentation_of(window)
     assert page is not None
     page.state.begin(request(tmp_path / "run"))  # after F5
     for event in (started(tmp_path / "run"), step_done(1), epoch_done(1), *(probe(number) for number in range(20))):
@@ -293,7 +302,7 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
     assert view.film.meaning in texts
     for words in (*texts, view.film.kind_menu, view.charts.main.quantity_menu):
         assert words.fontInfo().pixelSize() >= size[1] / LINES_PER_SCREEN
-    window.presentation.end()
+    presentation_of(window).end()
     assert view.film.parentWidget().isAncestorOf(view.samples), "below the charts, as before"
     assert view.charts.compare.isVisibleTo(page)
 
@@ -301,15 +310,15 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
 @pytest.mark.heavy
 def test_learns_list_is_as_high_as_its_buttons_after_a_presentation(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
-    window.pages.open_chapter("weight")
-    assert window.pages.learn is not None
-    lessons, area = window.pages.learn.list.lesson_buttons, window.pages.learn.list._area
-    window.present("chapter weight")
+    open_chapter_in(window, "weight")
+    assert learn_page_of(window) is not None
+    lessons, area = learn_page_of(window).list.lesson_buttons, learn_page_of(window).list._area
+    present_in(window, "chapter weight")
     window.showNormal()
     window.resize(1280, 800)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
     qtbot.wait(50)
-    window.presentation.end()
+    presentation_of(window).end()
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
     assert lessons
     assert all(not button.visibleRegion().isEmpty() for button in lessons)
@@ -320,8 +329,8 @@ def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:
     window = make_window(None, loader=open_once, sentence="Ein Hund schläft.")
-    window.present("chapter kinds")
-    shown, learn = window.presentation, window.pages.learn
+    present_in(window, "chapter kinds")
+    shown, learn = presentation_of(window), learn_page_of(window)
     assert learn is not None
     qtbot.waitUntil(lambda: learn.view is not None and "Ein Hund schläft. → " in shown.target.text())
     before = shown.target.text()
@@ -332,12 +341,12 @@ def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     qtbot.waitUntil(lambda: shown.target.text() != before)
     assert shown.changes.texts == ["all cross-attention off"]
     assert shown.rect().contains(shown.target.geometry())
-    window.present("map")
+    present_in(window, "map")
     assert not shown.changes.texts, "those of the Translate page"
     assert shown.source.text() == "Ein Hund schläft."
-    window.present("training")
+    present_in(window, "training")
     assert not shown.target.isVisible()
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 @pytest.mark.heavy
@@ -346,11 +355,11 @@ def test_a_presented_chapter_shows_the_heads_of_all_layers(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
 ) -> None:
     window = make_window(None, loader=open_once, sentence="Ein Hund schläft.")
-    window.present("chapter heads")
+    present_in(window, "chapter heads")
     window.showNormal()
     window.resize(*size)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
-    learn = window.pages.learn
+    learn = learn_page_of(window)
     assert learn is not None
     qtbot.waitUntil(lambda: learn.view is not None and learn.state.result is not None)
     assert learn.view is not None
@@ -360,7 +369,7 @@ def test_a_presented_chapter_shows_the_heads_of_all_layers(
     grid.state.settings.toggle_fold("encoder")
     assert grid.least_height() < least
     qtbot.waitUntil(lambda: grid.visibleRegion().boundingRect() == grid.rect())
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 @pytest.mark.heavy
@@ -368,9 +377,9 @@ def test_a_presented_chapter_shows_all_tokens_of_a_long_sentence_beside_its_text
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:
     window = make_window(None, loader=open_once, sentence=sentence_of(20))
-    window.present("chapter words")
+    present_in(window, "chapter words")
     window.showNormal()
-    learn = window.pages.learn
+    learn = learn_page_of(window)
     assert learn is not None
     qtbot.waitUntil(lambda: learn.view is not None and learn.state.result is not None)
     view = learn.view
@@ -384,7 +393,7 @@ def test_a_presented_chapter_shows_all_tokens_of_a_long_sentence_beside_its_text
         qtbot.waitUntil(lambda: text.x() < figures.x() and text.y() == figures.y(), timeout=3000)
         if size in ((1366, 768), (1920, 1080)):
             qtbot.waitUntil(lambda: figures.verticalScrollBar().maximum() == 0, timeout=3000)
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 class WaitingTranslator(FakeTranslator):
@@ -449,7 +458,7 @@ def test_panels_leave_no_marks_in_the_presentation(make_window: MakeWindow, qtbo
     assert window.state.selection.step == 0
     presented(window, qtbot)
     assert window.state.selection.step is None
-    qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
+    qtbot.keyClick(presentation_of(window), Qt.Key.Key_Escape)
     assert window.state.selection.step == 0
 
 
@@ -498,8 +507,8 @@ def test_it_shows_lines_where_the_page_does(make_window: MakeWindow, qtbot: QtBo
 @pytest.mark.heavy
 def test_without_a_translation_it_says_so(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(None, wait=False, sentence="")
-    window.present()
-    shown = window.presentation
+    present_in(window)
+    shown = presentation_of(window)
     assert shown.target.text() == "There is no translation yet."
     qtbot.keyClick(shown, Qt.Key.Key_O)
     qtbot.keyClick(shown, Qt.Key.Key_Right)
@@ -541,14 +550,14 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
         qtbot.waitUntil(lambda: not window.state.request.is_running)
         places.append(shown.scene.text().split(" · ")[0])
     assert places == ["1 of 3", "2 of 3", "3 of 3", "3 of 3", "2 of 3"]
-    scene = window.lessons.lesson.scene
+    scene = lessons_of(window).lesson.scene
     assert scene is not None
     assert scene.text in shown.scene.text()
     assert shown.source.text() == "Zwei Hunde ."
     assert window.state.selection.head == Head("decoder", 1, 2)
     qtbot.keyClick(shown, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
     assert window.state.selection.head == Head("decoder", 1, 1)
-    window.lessons.close()
+    lessons_of(window).close()
     assert shown.scene.isHidden()
 
 
@@ -567,9 +576,9 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
     scene = Scene("Long", text, saved, question=question, answer=answer, page=page)
     write_lesson_file(replace(lesson, scenes=(scene, replace(scene, title="Unanswered", answer=""), scene)), path)
     window.documents.open(path)
-    qtbot.waitUntil(lambda: window.lessons.lesson.scene is not None and not window.state.request.is_running)
-    window.present(page or "map")
-    shown = window.presentation
+    qtbot.waitUntil(lambda: lessons_of(window).lesson.scene is not None and not window.state.request.is_running)
+    present_in(window, page or "map")
+    shown = presentation_of(window)
     window.showNormal()
     window.resize(*size)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
@@ -593,7 +602,7 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
         qtbot.keyClick(shown, Qt.Key.Key_PageUp)
         assert answer in shown.scene.text(), "first, the beginning of the text"
     for place in ("1 of 3", "2 of 3"):
-        while window.lessons.lesson.place_text == place:
+        while lessons_of(window).lesson.place_text == place:
             is_all_seen = last.visibleRegion().boundingRect().bottom() == last.rect().bottom()
             qtbot.keyClick(shown, Qt.Key.Key_PageDown)
         assert is_all_seen, "before the next scene, the translation and its caption"
@@ -604,8 +613,8 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
 @pytest.mark.parametrize("style", ["ring", "arrow", "dim"])
 def test_a_pointer_at_a_head_marks_its_name(make_window: MakeWindow, qtbot: QtBot, style: PointerStyle) -> None:
     window = make_window(sentence=sentence_of(9))
-    window.present("map")
-    caption, head = window.presentation.caption, window.state.selection.head
+    present_in(window, "map")
+    caption, head = presentation_of(window).caption, window.state.selection.head
     assert current_theme().palette.pointer not in caption.text()
     window.state.selection.pointer = Pointer("head", style)
     assert f'{current_theme().palette.panel};">{display_text(head.title)}' in caption.text()
@@ -613,7 +622,7 @@ def test_a_pointer_at_a_head_marks_its_name(make_window: MakeWindow, qtbot: QtBo
     assert "<br>Each row" in caption.text()
     window.state.selection.pointer = None
     assert caption.text().startswith(display_text(head.title))
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 @pytest.mark.heavy
@@ -626,7 +635,7 @@ def test_small_maps_keep_their_marks_until_the_scene_is_there(
     window.documents.open(tmp_path / "lesson.augenmerk")
     qtbot.waitUntil(lambda: not window.state.request.is_running)
     WaitingTranslator.allowed.clear()
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     qtbot.waitUntil(lambda: window.state.request.is_running)
     (off,) = window.state.experiment.heads_off
     assert marks_of_heads(window.state, off.kind) == {}
@@ -648,17 +657,17 @@ def test_presented_heads_are_measured_without_a_button(
     assert isinstance(tab, HeadsTab)
     qtbot.wait(20)
     assert not tab.request.is_running, "in the window, the user starts a long computation"
-    window.present("heads")
+    present_in(window, "heads")
     assert tab.request.is_running
     qtbot.waitUntil(lambda: tab.heads.importance is not None)
-    window.present("map")
-    window.present("heads")
+    present_in(window, "map")
+    present_in(window, "heads")
     tab.stop()
     assert not tab.request.is_running
-    window.present("map")
-    window.present("heads")
+    present_in(window, "map")
+    present_in(window, "heads")
     assert not tab.request.is_running, "partial results stay"
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 def widest_gap(label: QLabel) -> int:
@@ -678,7 +687,7 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
     window.analysis.open_tab("compare")
     tab = window.analysis.tab
     assert isinstance(tab, CompareTab)
-    window.present("compare")
+    present_in(window, "compare")
     assert tab.sentence.isVisible(), "there is nothing to show yet"
     tab.sentence.setText(sentence_of(19))
     qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
@@ -702,10 +711,10 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
     controls = tab.sentence, tab.compare, tab.reads_first, tab.explanation, *tab.question_buttons.values()
     assert not any(part.isVisible() for part in controls)
     window.analysis.open_tab("steps")
-    assert window.presentation.view is not None
-    assert window.presentation.view.name == "steps"
+    assert presentation_of(window).view is not None
+    assert presentation_of(window).view.name == "steps"
     assert not tab.is_presented
-    window.presentation.end()
+    presentation_of(window).end()
     window.analysis.open_tab("compare")
     assert [part for part in controls if not part.isVisible()] == []
 
@@ -714,7 +723,7 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
 @pytest.mark.parametrize("name", ["source", "steps"])
 def test_twenty_rows_are_all_in_sight_in_presented_tabs(make_window: MakeWindow, qtbot: QtBot, name: str) -> None:
     window = make_window(sentence=sentence_of(20))
-    window.present(name)
+    present_in(window, name)
     tab = window.analysis.tab
     window.showNormal()
     window.resize(1280, 800)
@@ -723,13 +732,13 @@ def test_twenty_rows_are_all_in_sight_in_presented_tabs(make_window: MakeWindow,
     assert areas
     qtbot.wait(50)
     left = min(each.mapTo(window, QPoint()).x() for each in areas)
-    words = window.presentation.target
+    words = presentation_of(window).target
     assert left - words.mapTo(window, words.rect().topRight()).x() > current_theme().base_px, (
         "the words do not touch it"
     )
     qtbot.waitUntil(lambda: all(each.verticalScrollBar().maximum() == 0 for each in areas))
     assert not tab.explanation.isVisible()
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 def test_the_choices_of_a_computed_question_stand_below_it(theme: Theme) -> None:
@@ -747,13 +756,13 @@ def test_keys_of_heads_are_named_where_a_head_is_shown(make_window: MakeWindow) 
     window = make_window()
     heads = window.state.selection.head
     for name, names_heads in (("map", True), ("steps", True), ("word", True), ("source", False), ("training", False)):
-        window.present(name)
-        assert ("heads" in window.presentation.hint.text()) == names_heads
-    window.present("source")
-    QTest.keyClick(window.presentation, Qt.Key.Key_O)
+        present_in(window, name)
+        assert ("heads" in presentation_of(window).hint.text()) == names_heads
+    present_in(window, "source")
+    QTest.keyClick(presentation_of(window), Qt.Key.Key_O)
     assert window.state.selection.head == heads
     assert not window.state.experiment.interventions
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 @pytest.mark.heavy

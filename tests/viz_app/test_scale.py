@@ -12,13 +12,14 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.learn.chapter_view import ChapterView
-from augenmerk.viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import NARROW_CONTENT_SIZE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
 from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import PageStack, VerticalScrollArea, WindowScrollArea
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, learn_page_of, open_chapter_in
 
 TIMEOUT_MS = 20_000
 
@@ -150,8 +151,8 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
     window = make_window()
     window.resize(1100, 700)
     window.appearance.set_scale(150)
-    window.pages.open_chapter("words")
-    page, area = window.pages.learn, central_area(window)
+    open_chapter_in(window, "words")
+    page, area = learn_page_of(window), central_area(window)
     assert page is not None
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
     view, bar = page.view, area.verticalScrollBar()
@@ -180,7 +181,7 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
     qtbot.keyClick(parts[0], Qt.Key.Key_PageDown)
     assert bar.value() > 0, "keys scroll what the mouse wheel scrolls"
     bar.setValue(bar.maximum())
-    window.pages.open_chapter("kinds")
+    open_chapter_in(window, "kinds")
     following = page.view
     assert following is not None
     assert following is not view

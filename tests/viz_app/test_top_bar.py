@@ -5,8 +5,8 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import PAGE_COMMANDS
 from augenmerk.viz_app.models.loader import ModelLoader
+from augenmerk.viz_app.pages import page_command
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.top_bar import TopBar
@@ -23,7 +23,7 @@ MODEL, DEVICE, NOTICE = (
 def shown_whole(bar: TopBar) -> bool:
     """Whether no label has an ellipsis, and no button less than its text needs."""
     labels = [each for each in (bar.status, bar.device) if each.isVisible()]
-    buttons = [*bar.tabs, bar.model_button, bar.menu_button]
+    buttons = [*bar.tabs.values(), bar.model_button, bar.menu_button]
     return all(each.shown_text() == each.text() for each in labels) and all(
         each.width() >= each.sizeHint().width() for each in buttons
     )
@@ -41,7 +41,9 @@ def host(qtbot: QtBot, theme: Theme) -> QWidget:
 @pytest.fixture
 def bar(host: QWidget, preferences: Preferences) -> TopBar:
     loader = ModelLoader(InferenceWorker(FakeTranslator), preferences, host)
-    made = TopBar(loader, [command.on(None) for command in PAGE_COMMANDS])
+    made = TopBar(
+        loader, {name: page_command(name, name.title(), "").on(None) for name in ("translate", "learn", "train")}
+    )
     made.setParent(host)
     made.show_model(MODEL, DEVICE)
     host.show()

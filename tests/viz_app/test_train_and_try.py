@@ -8,11 +8,12 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.viz_app.main_window import TRAIN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.theme import Theme
 from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.parts import TRAIN, train_page_of
 
 pytestmark = pytest.mark.training
 
@@ -36,7 +37,7 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     with qtbot.waitSignal(window.translation_shown):
         window.state.submit(toggle(Head("cross", 0, 0)))
     window.pages.show(TRAIN)
-    page = window.pages.train
+    page = train_page_of(window)
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
@@ -73,7 +74,7 @@ def test_the_small_copy_task_is_learned_in_the_app(
     qtbot.addWidget(window)
     window.show()
     window.pages.show(TRAIN)
-    page = window.pages.train
+    page = train_page_of(window)
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "10"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))

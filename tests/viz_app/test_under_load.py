@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.worker.training import SWITCH_INTERVAL_SECONDS
 from benchmarks.gui_load import measure
 from benchmarks.hands import Hands
+from tests.viz_app.parts import TRAIN, TRANSLATE, train_page_of
 
 pytestmark = pytest.mark.training
 
@@ -35,7 +36,7 @@ def window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[Mai
 
 def _train(window: MainWindow, qtbot: QtBot, folder: Path) -> None:
     window.pages.show(TRAIN)
-    page = window.pages.train
+    page = train_page_of(window)
     assert page is not None
     choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
     page.form.set_choices(replace(choices, device="cpu", parent_folder=folder))
@@ -51,7 +52,7 @@ def _shown(page: TranslatePage) -> str:
 @pytest.mark.slow
 def test_hands_are_answered_while_a_real_training_goes_on(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     _train(window, qtbot, tmp_path / "runs")
-    page, training = window.translate_page, window.pages.train
+    page, training = window.translate_page, train_page_of(window)
     assert training is not None
     assert training.state.run.latest_step is not None
     first_step = training.state.run.latest_step.step
@@ -85,7 +86,7 @@ def test_a_training_shares_the_interpreter_fairly_and_gives_the_setting_back(
     before = sys.getswitchinterval()
     _train(window, qtbot, tmp_path / "runs")
     assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL_SECONDS)
-    page = window.pages.train
+    page = train_page_of(window)
     assert page is not None
     page.controller.stop("discard")
     qtbot.waitUntil(lambda: not page.is_running(), timeout=60_000)

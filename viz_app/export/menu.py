@@ -14,12 +14,13 @@ from augenmerk.core.errors import AugenmerkError, CheckpointError
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.viz_app.export.film import NO_FFMPEG, Film, FilmHeads, formats, save_film
 from augenmerk.viz_app.export.page_lesson import PageLesson
-from augenmerk.viz_app.export.saving import Exportable, Saving, as_table
+from augenmerk.viz_app.export.saving import Saving, as_table
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import scales
+from augenmerk.viz_app.views.export_source import Exportable
 from augenmerk.viz_app.widgets.bars import ProgressLine
 from augenmerk.viz_app.widgets.commands import Command, with_keys
 from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure

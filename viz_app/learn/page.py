@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QPushButton, QS
 from augenmerk.core.model.size import Module
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.languages import language_name
-from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.learn.chapter import LANGUAGE, Chapter, languages, read_chapters
 from augenmerk.viz_app.learn.chapter_view import STACKED, ChapterView
 from augenmerk.viz_app.learn.figures.figure import LearnContext
@@ -22,6 +21,7 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import GAP, scaled
 from augenmerk.viz_app.views.chips import HINT_WITHOUT_HEADS
+from augenmerk.viz_app.views.export_source import ExportSource
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
 from augenmerk.viz_app.widgets.commands import BoundCommand
@@ -163,7 +163,7 @@ class LearnPage(QWidget):
             self.open_chapter(min(about)[1])
 
     def export_source(self) -> ExportSource:
-        """The maps of the reader's sentence; see `viz_app.export.saving.Exportable`."""
+        """The maps of the reader's sentence; see `viz_app.views.export_source.Exportable`."""
         view, model = self.view, self.state.model
         large_map = view.large_map if view is not None else None
         title = self.chapters[self._place].title if self.chapters else ""

@@ -13,7 +13,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.training.duration import Speed, fastest, measure_speed
 from augenmerk.core.training.events import TrainingRequest
-from augenmerk.viz_app.export.saving import ExportSource, import_matplotlib
+from augenmerk.viz_app.export.saving import import_matplotlib
 from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales, set_role
 from augenmerk.viz_app.train.playback import moment_name
 from augenmerk.viz_app.train.run import settings as run_settings
@@ -25,6 +25,7 @@ from augenmerk.viz_app.train.run.status_text import activity, status_line
 from augenmerk.viz_app.train.run_export import RunExport
 from augenmerk.viz_app.train.run_files import Comparison, runs_in
 from augenmerk.viz_app.train.state import Run, Status, TrainState
+from augenmerk.viz_app.views.export_source import ExportSource
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
@@ -126,7 +127,7 @@ class TrainPage(QWidget):
         return self._device_worker.close() and has_ended
 
     def export_source(self) -> ExportSource:
-        """The run, and the film's maps if they are in sight; see `viz_app.export.saving.Exportable`."""
+        """The run, and the film's maps if they are in sight; see `viz_app.views.export_source.Exportable`."""
         shown, view, playback = self.state.run, self.run_view, self.state.playback
         folder = shown.folder
         run = f"run {folder.name}" if folder is not None else "no run yet"

@@ -5,11 +5,10 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
 from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.translation.result import ExperimentResult
-from augenmerk.viz_app.export.saving import ExportSource
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
 from augenmerk.viz_app.state.experiment_state import RequestState
@@ -17,6 +16,7 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.number_table import NumberTable
 from augenmerk.viz_app.theme import GAP, current_theme, scaled
 from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS, TOGGLE_ANALYSIS
+from augenmerk.viz_app.views.export_source import ExportSource
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.views.heads import HeadsPanel
 from augenmerk.viz_app.views.sentence import SentencePanel, original_text, typing_hint
@@ -40,8 +40,8 @@ class TranslatePage(QWidget):
         sentence, heads, head: the three panels.
         analysis: the tabs next to them; `analysis_button` opens and closes them, `thumbnails_button` restores the
             heads that they replaced.
-        message: replaces the maps while there are none; `open_button` and `train_button` offer a model there,
-            `cancel_button` cancels the first translation.
+        message: replaces the maps while there are none; `model_buttons` offer a model there, the first by opening one,
+            and `cancel_button` cancels the first translation.
         analysis_numbers: returns the numbers of the visible analysis tab; None if there are none.
         stop_analysis: cancels the work of the visible analysis tab; returns whether there was any.
         own_settings: the user's map settings, which scenes of a lesson do not change.
@@ -68,7 +68,7 @@ class TranslatePage(QWidget):
         self.message = EmptyState()
         self.message.setProperty("role", "panel")
         self.open_button = self.message.add_button("Open model…", is_primary=True)
-        self.train_button = self.message.add_button("Train a model")
+        self.model_buttons = [self.open_button]
         self.cancel_button = self.message.add_button("Cancel")
         self.step_scene: Callable[[int], bool] = lambda by: False
         self.stop_analysis: Callable[[], bool] = lambda: False
@@ -85,6 +85,13 @@ class TranslatePage(QWidget):
     def show_above(self, bar: QWidget) -> None:
         """Puts a bar above the sentence."""
         self._column.insertWidget(0, bar)
+
+    def add_model_button(self, text: str) -> QPushButton:
+        """Offers another way to a model where there is none."""
+        button = self.message.add_button(text)
+        button.setVisible(not self.open_button.isHidden())
+        self.model_buttons.append(button)
+        return button
 
     def begin(self, text: str, *, is_requested: bool = False) -> None:
         """Shows a first sentence, which is translated once a model is open.
@@ -109,7 +116,7 @@ class TranslatePage(QWidget):
 
     def show_message(self, text: str, *, offers_models: bool = False, offers_cancel: bool = False) -> None:
         """Shows a message in place of the maps, perhaps with buttons that open or train a model, or cancel."""
-        for button in (self.open_button, self.train_button):
+        for button in self.model_buttons:
             button.setVisible(offers_models)
         self.cancel_button.setVisible(offers_cancel)
         self.message.show_text(text, shows_buttons=offers_models or offers_cancel)
@@ -145,7 +152,7 @@ class TranslatePage(QWidget):
         self._arrangement.save()
 
     def export_source(self) -> ExportSource:
-        """The maps of this page; see `viz_app.export.saving.Exportable`."""
+        """The maps of this page; see `viz_app.views.export_source.Exportable`."""
         model = self.state.shown.model
         name = model.title if model is not None else ""
         return ExportSource(self, self.state, self.head.map, name, table=self.analysis_numbers())

@@ -14,6 +14,7 @@ from augenmerk.viz_app.theme import current_theme
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
 CHAPTER = "chapter:"
+_LINK = re.compile(f'<br><a href="{CHAPTER}[^"]*">[^<]*</a>')
 _KEYBOARD_KEY = re.compile(r"\bkeys?:? [A-Z]\w*")
 """A key of the keyboard, "key O": none of attention."""
 
@@ -57,10 +58,10 @@ class TermExplainer(QObject):
     application would be called for each event of each widget, hundreds of times for each letter typed.
     """
 
-    def __init__(self, open_chapter: Callable[[str], object], parent: QWidget) -> None:
-        """`open_chapter`: shows a chapter of the Learn page, by its name. `parent`: the first window."""
+    def __init__(self, parent: QWidget) -> None:
+        """`parent`: the first window."""
         super().__init__(parent)
-        self._open_chapter = open_chapter
+        self.open_chapter: Callable[[str], object] | None = None
         parent.installEventFilter(self)
         QApplication.instance().focusChanged.connect(self._watch_window)  # type: ignore[union-attr]
 
@@ -72,7 +73,7 @@ class TermExplainer(QObject):
         """Shows a term in the middle of its window; a click or a key hides it."""
         window = self.parent()
         assert isinstance(window, QWidget)
-        QWhatsThis.showText(window.mapToGlobal(window.rect().center()), at_scale(as_html([entry])), window)
+        QWhatsThis.showText(window.mapToGlobal(window.rect().center()), self._as_shown(as_html([entry])), window)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Tool tips of labels without one, and “What is this?”."""
@@ -90,7 +91,7 @@ class TermExplainer(QObject):
         if kind == QEvent.Type.QueryWhatsThis:
             event.setAccepted(bool(html))
         elif html:
-            QWhatsThis.showText(place, at_scale(html), watched)
+            QWhatsThis.showText(place, self._as_shown(html), watched)
         return bool(html)
 
     def _watch_window(self, _before: QWidget | None, now: QWidget | None) -> None:
@@ -108,11 +109,16 @@ class TermExplainer(QObject):
         QToolTip.showText(place, "\n".join(f"{entry.title}: {entry.text}" for entry in entries), widget)
         return True
 
+    def _as_shown(self, html: str) -> str:
+        """The text in the size of the interface, without links to chapters if there are none."""
+        return at_scale(html if self.open_chapter is not None else _LINK.sub("", html))
+
     def _follow(self, link: str) -> bool:
         if not link.startswith(CHAPTER):
             return False
         QWhatsThis.hideText()
-        self._open_chapter(link.removeprefix(CHAPTER))
+        if self.open_chapter is not None:
+            self.open_chapter(link.removeprefix(CHAPTER))
         return True
 
 

@@ -17,6 +17,7 @@ from augenmerk.viz_app.state.map_view import Pair, Pointer
 from augenmerk.viz_app.views.cell_menu import RowEditor
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import learn_page_of, lessons_of, presentation_of
 
 pytestmark = [pytest.mark.heavy, pytest.mark.slow]
 PLAIN, CONTROL = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier
@@ -61,11 +62,11 @@ def click_cell(qtbot: QtBot, window: MainWindow, pair: Pair) -> None:
 
 def add_scene(qtbot: QtBot, window: MainWindow, title: str, texts: tuple[str, ...] = (), check: str = "") -> None:
     settle(qtbot, window)
-    if window.lessons.bar.isVisible():
-        qtbot.mouseClick(window.lessons.bar.edit_buttons["Add scene…"], LEFT)
+    if lessons_of(window).bar.isVisible():
+        qtbot.mouseClick(lessons_of(window).bar.edit_buttons["Add scene…"], LEFT)
     else:
         run(qtbot, window, "add scene")
-    dialog = window.lessons.dialog
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
     qtbot.keyClicks(dialog.title, title)
     for field, text in zip(dialog.texts, texts, strict=False):
@@ -73,9 +74,9 @@ def add_scene(qtbot: QtBot, window: MainWindow, title: str, texts: tuple[str, ..
     while check and dialog.computed.currentData() != check:
         qtbot.keyClick(dialog.computed, Qt.Key.Key_Down)
     qtbot.mouseClick(dialog.buttons.button(dialog.buttons.StandardButton.Ok), LEFT)
-    assert window.lessons.lesson.scene is not None
-    assert window.lessons.lesson.scene.title == title
-    assert not window.lessons.bar.shows_changes
+    assert lessons_of(window).lesson.scene is not None
+    assert lessons_of(window).lesson.scene.title == title
+    assert not lessons_of(window).bar.shows_changes
 
 
 def make_lesson(qtbot: QtBot, window: MainWindow) -> None:
@@ -134,7 +135,7 @@ def open_row_editor(qtbot: QtBot, window: MainWindow, pair: Pair) -> RowEditor:
 
 def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
     """Steps through all scenes by the keys of a remote control; each has its sentence, its changes and its map."""
-    lesson, shown, state = window.lessons.lesson, window.presentation, window.state
+    lesson, shown, state = lessons_of(window).lesson, presentation_of(window), window.state
     lesson.go_to(0)
     settle(qtbot, window)
     press(qtbot, window, Qt.Key.Key_F5)
@@ -159,7 +160,7 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
             assert QUESTION in shown.scene.text(), "the question comes first"
             qtbot.keyClick(shown, Qt.Key.Key_PageDown)
             qtbot.waitUntil(lambda: ANSWER in shown.scene.text())
-            answer = window.lessons.answer.text
+            answer = lessons_of(window).answer.text
             assert answer is not None
             assert len(answer) > len(ANSWER), "the computed answer, too"
         qtbot.keyClick(shown, Qt.Key.Key_PageDown)
@@ -172,7 +173,7 @@ def test_a_lesson_of_five_scenes_is_made_presented_saved_and_reopened(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     make_lesson(qtbot, window)
-    lesson, path = window.lessons.lesson, tmp_path / "mine.augenmerk"
+    lesson, path = lessons_of(window).lesson, tmp_path / "mine.augenmerk"
     own, off, forced, row, asked = lesson.scenes
     assert own.saved.experiment.interventions == ()
     assert own.saved.experiment.source_text == "Ein kleiner Hund spielt mit einem roten Ball."
@@ -187,18 +188,18 @@ def test_a_lesson_of_five_scenes_is_made_presented_saved_and_reopened(
     for size in ((1280, 800), (1920, 1080)):
         present_on(qtbot, window, size)
 
-    qtbot.mouseClick(window.lessons.bar.edit_buttons["Save"], LEFT)
-    dialog = window.lessons.dialog
+    qtbot.mouseClick(lessons_of(window).bar.edit_buttons["Save"], LEFT)
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, QFileDialog)
     dialog.fileSelected.emit(str(path))
     dialog.close()
     assert read_lesson_file(path) == lesson.lesson
     run(qtbot, window, "close lesson")
     settle(qtbot, window)
-    assert not window.lessons.bar.isVisible()
+    assert not lessons_of(window).bar.isVisible()
 
     run(qtbot, window, "learn page")
-    learn = window.pages.learn
+    learn = learn_page_of(window)
     assert learn is not None
     qtbot.mouseClick(learn.list.lesson_buttons[0], LEFT)
     assert lesson.path == path
@@ -207,5 +208,5 @@ def test_a_lesson_of_five_scenes_is_made_presented_saved_and_reopened(
         assert lesson.place == place
         assert window.state.experiment == scene.saved.experiment
         assert window.state.selection.pointer == (Pointer("cell", "ring") if place > 0 else None)
-        assert not window.lessons.bar.shows_changes
-        qtbot.mouseClick(window.lessons.bar.on_button, LEFT)
+        assert not lessons_of(window).bar.shows_changes
+        qtbot.mouseClick(lessons_of(window).bar.on_button, LEFT)

@@ -27,7 +27,7 @@ from augenmerk.viz_app.documents.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, 
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.documents.reading import is_experiment
-from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
@@ -35,6 +35,7 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.export.test_html_page import Parts
+from tests.viz_app.parts import LEARN, TRANSLATE, learn_page_of, lessons_of
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -69,7 +70,7 @@ def shown(qtbot: QtBot, window: MainWindow) -> tuple[str, str]:
     """The place, and the sentence on the screen."""
     settle(qtbot, window)
     assert window.state.translation is not None
-    return window.lessons.bar.place.text(), window.state.translation.source_text
+    return lessons_of(window).bar.place.text(), window.state.translation.source_text
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def path(window: MainWindow, tmp_path: Path) -> Path:
 
 
 def test_a_lesson_is_stepped_through_by_keys_and_buttons(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    bar = window.lessons.bar
+    bar = lessons_of(window).bar
     assert not bar.isVisible()
     window.documents.open(path)
     assert bar.isVisible()
@@ -123,16 +124,16 @@ def test_arrows_walk_heads_again_in_edit_mode_and_without_a_lesson(
     settle(qtbot, window)
     assert "← → scenes" in hint.text()
     window.state.intents.choose_head(Head("encoder", 0, 0))
-    window.lessons.bar.edit_button.click()
+    lessons_of(window).bar.edit_button.click()
     assert "scenes" not in hint.text()
     qtbot.keyClick(grid, Qt.Key.Key_Right)
     assert window.state.selection.head == Head("encoder", 0, 1)
-    window.lessons.bar.edit_button.click()
-    window.lessons.close()
+    lessons_of(window).bar.edit_button.click()
+    lessons_of(window).close()
     qtbot.keyClick(grid, Qt.Key.Key_Right)
     assert window.state.selection.head == Head("encoder", 0, 2)
     qtbot.keyClick(window, Qt.Key.Key_PageDown)
-    assert window.lessons.lesson.lesson is None
+    assert lessons_of(window).lesson.lesson is None
 
 
 def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
@@ -145,7 +146,7 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     window.documents.open(path)
     settle(qtbot, window)
     assert not state.editor.can_undo
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     assert not state.editor.can_undo
     scene = state.experiment
@@ -156,10 +157,10 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     settle(qtbot, window)
     assert state.experiment == scene
     state.submit(reset)
-    window.lessons.bar.revert_button.click()
+    lessons_of(window).bar.revert_button.click()
     settle(qtbot, window)
     assert (state.experiment, state.editor.can_undo) == (scene, False)
-    window.lessons.close()
+    lessons_of(window).close()
     settle(qtbot, window)
     assert state.experiment == own
     state.submit(undo)
@@ -194,15 +195,15 @@ def test_a_closed_lesson_gives_the_users_own_view_settings_back(
     settings.show_together(Head("cross", 0, 1), Head("cross", 0, 0))
     own = look(window)
     window.documents.open(path_of_other_view)
-    window.lessons.lesson.step(3)
+    lessons_of(window).lesson.step(3)
     settle(qtbot, window)
     assert OTHER_VIEW.items() <= look(window).items()
-    window.lessons.close()
+    lessons_of(window).close()
     settle(qtbot, window)
     assert look(window) == own
     settings.picture = "lines"
     window.documents.open(path_of_other_view)
-    window.lessons.close()
+    lessons_of(window).close()
     settle(qtbot, window)
     assert settings.picture == "lines", "the settings of another time are not taken for the user's"
 
@@ -212,13 +213,13 @@ def test_a_scenes_view_settings_are_not_those_of_the_next_start(
 ) -> None:
     window.state.settings.hides_wrapping = True
     window.documents.open(path_of_other_view)
-    window.lessons.lesson.step(3)
+    lessons_of(window).lesson.step(3)
     settle(qtbot, window)
     window.close()
     again = make_window(sentence=None)
-    assert again.lessons.bar.place.text() == "4 of 4"
+    assert lessons_of(again).bar.place.text() == "4 of 4"
     assert again.state.settings.label_mode == "read", "the scene is on the screen as it was"
-    again.lessons.close()
+    lessons_of(again).close()
     settle(qtbot, again)
     settings = again.state.settings
     assert (settings.label_mode, settings.scale, settings.hides_punctuation) == ("predicted", "shared", False)
@@ -226,8 +227,8 @@ def test_a_scenes_view_settings_are_not_those_of_the_next_start(
 
 
 def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, window: MainWindow) -> None:
-    window.lessons.editing.add_scene()
-    dialog = window.lessons.dialog
+    lessons_of(window).editing.add_scene()
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
     ok, question = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog.texts[1]
     assert dialog.missing.text() == ok.toolTip() == NEEDS_TITLE
@@ -253,7 +254,7 @@ def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, w
 def test_closing_a_new_lesson_brings_back_the_screen_of_its_first_scene(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
-    state, lessons = window.state, window.lessons
+    state, lessons = window.state, lessons_of(window)
     before = state.experiment
     for number in (1, 2):
         lessons.editing.add_scene()
@@ -271,7 +272,7 @@ def test_closing_a_new_lesson_brings_back_the_screen_of_its_first_scene(
 
 
 def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
-    state, lessons = window.state, window.lessons
+    state, lessons = window.state, lessons_of(window)
     for number in (1, 2):
         state.submit(toggle(Head("cross", 0, number)))
         settle(qtbot, window)
@@ -314,7 +315,7 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
 def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    lesson = window.lessons.lesson
+    lesson = lessons_of(window).lesson
 
     def titles() -> list[str]:
         return [scene.title for scene in lesson.scenes]
@@ -333,41 +334,42 @@ def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path
     do("lesson scene earlier")
     assert titles() == before
     do("lesson change texts")
-    assert isinstance(window.lessons.dialog, LessonTextDialog)
-    window.lessons.dialog.title.clear()
-    qtbot.keyClicks(window.lessons.dialog.title, "Another title")
-    qtbot.keyClick(window.lessons.dialog.title, Qt.Key.Key_Return)
+    assert isinstance(lessons_of(window).dialog, LessonTextDialog)
+    lessons_of(window).dialog.title.clear()
+    qtbot.keyClicks(lessons_of(window).dialog.title, "Another title")
+    qtbot.keyClick(lessons_of(window).dialog.title, Qt.Key.Key_Return)
     assert titles() == ["Another title", *before[1:]]
     do("lesson delete scene")
     assert titles() == before[1:]
-    window.lessons.save_to(path)  # else the window asks when it is closed
+    lessons_of(window).save_to(path)  # else the window asks when it is closed
 
 
 def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
-    window.lessons.editing.ask_for_texts()
-    dialog = window.lessons.dialog
+    lessons_of(window).editing.ask_for_texts()
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
     assert (dialog.title.text(), dialog.texts[0].toPlainText()) == ("Scene 1", "Sentence 1.")
     dialog.texts[0].setPlainText("Other.")
     dialog.buttons.accepted.emit()
-    bar = window.lessons.bar
+    bar = lessons_of(window).bar
     assert bar.text.text() == "Other."
     bar.edit_button.click()
-    assert window.lessons.lesson.lesson is not None
-    assert bar.title.text() == f"{window.lessons.lesson.lesson.title} · Scene 1 *", "what can be renamed is in sight"
-    window.lessons.lesson.mark_saved()
+    assert lessons_of(window).lesson.lesson is not None
+    title = lessons_of(window).lesson.lesson.title
+    assert bar.title.text() == f"{title} · Scene 1 *", "what can be renamed is in sight"
+    lessons_of(window).lesson.mark_saved()
 
 
 def question(window: MainWindow) -> QMessageBox:
-    box = window.lessons.dialog
+    box = lessons_of(window).dialog
     assert isinstance(box, QMessageBox)
     assert box.isVisible()
     return box
 
 
 def test_unsaved_changes_are_asked_about(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    lessons = window.lessons
+    lessons = lessons_of(window)
     window.documents.open(path)
     lessons.lesson.rename("Changed")
     lessons.close()
@@ -387,7 +389,7 @@ def test_unsaved_changes_are_asked_about(qtbot: QtBot, window: MainWindow, path:
 
 def test_the_window_closes_only_when_the_lesson_is_decided(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
-    window.lessons.lesson.rename("Changed")
+    lessons_of(window).lesson.rename("Changed")
     window.close()
     assert window.isVisible()
     question(window).button(QMessageBox.StandardButton.Cancel).click()
@@ -399,21 +401,21 @@ def test_the_window_closes_only_when_the_lesson_is_decided(qtbot: QtBot, window:
 
 
 def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.lessons.open(read_lesson_file(path), None)
-    window.lessons.lesson.rename("Mine: all/of it")
-    window.lessons.close()
+    lessons_of(window).open(read_lesson_file(path), None)
+    lessons_of(window).lesson.rename("Mine: all/of it")
+    lessons_of(window).close()
     question(window).button(QMessageBox.StandardButton.Save).click()
-    dialog = window.lessons.dialog
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, QFileDialog)
     dialog.reject()
-    assert window.lessons.bar.isVisible()
-    assert window.lessons.lesson.is_changed
+    assert lessons_of(window).bar.isVisible()
+    assert lessons_of(window).lesson.is_changed
     (path.parent / "folder.augenmerk").mkdir()
-    window.lessons.save_to(path.parent / "folder.augenmerk")
+    lessons_of(window).save_to(path.parent / "folder.augenmerk")
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert "folder.augenmerk" in box.informativeText()
     box.close()
-    window.lessons.lesson.mark_saved()
+    lessons_of(window).lesson.mark_saved()
 
 
 @pytest.mark.parametrize(
@@ -430,9 +432,9 @@ def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
 ) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
-    before = window.lessons.lesson.lesson, window.lessons.lesson.place, window.state.experiment
+    before = lessons_of(window).lesson.lesson, lessons_of(window).lesson.place, window.state.experiment
     values = json.loads(path.read_text(encoding="utf-8"))
     change(values)
     wrong = path.with_name("wrong.augenmerk")
@@ -441,7 +443,7 @@ def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert named in box.informativeText()
     box.close()
-    assert before == (window.lessons.lesson.lesson, window.lessons.lesson.place, window.state.experiment)
+    assert before == (lessons_of(window).lesson.lesson, lessons_of(window).lesson.place, window.state.experiment)
     assert wrong not in window.preferences.recent_experiments.paths
 
 
@@ -453,7 +455,7 @@ def test_a_lesson_is_dropped_on_the_window_and_remembered(
     data.setUrls([QUrl.fromLocalFile(str(path))])
     copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     window.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, none))
-    assert window.lessons.bar.isVisible()
+    assert lessons_of(window).bar.isVisible()
     assert window.top_bar.tabs[TRANSLATE].isChecked()
     assert shown(qtbot, window)[0] == "1 of 3"
     assert preferences.recent_experiments.paths[0] == path
@@ -474,10 +476,10 @@ def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
     for sentence in SENTENCES:
         qtbot.waitUntil(lambda sentence=sentence: window.state.experiment.source_text == sentence, timeout=20_000)
         assert "is neither a recent model" in window.state.notice
-        assert window.lessons.bar.other_model.isVisible()
+        assert lessons_of(window).bar.other_model.isVisible()
         settle(qtbot, window)
         assert not window.state.editor.can_undo
-        window.lessons.lesson.step(1)
+        lessons_of(window).lesson.step(1)
 
 
 @pytest.mark.heavy
@@ -486,7 +488,7 @@ def test_a_scene_says_so_while_a_model_is_open_that_it_is_not_about(
 ) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    bar, own = window.lessons.bar, window.state.model
+    bar, own = lessons_of(window).bar, window.state.model
     assert own is not None
     assert not bar.other_model.isVisible()
     window.state.begin_model(replace(own, digest="c" * 64))
@@ -510,18 +512,18 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
     for name in ("Attention in five scenes", "Word order", "Why heads differ", "Attention is not explanation"):
         assert name in actions
     actions["Word order"].trigger()
-    assert window.lessons.lesson.lesson is not None
-    assert window.lessons.lesson.lesson.title == "Word order"
-    assert window.lessons.lesson.path is not None
-    assert window.lessons.lesson.path.stem.endswith("word-order")
+    assert lessons_of(window).lesson.lesson is not None
+    assert lessons_of(window).lesson.lesson.title == "Word order"
+    assert lessons_of(window).lesson.path is not None
+    assert lessons_of(window).lesson.path.stem.endswith("word-order")
     assert preferences.recent_experiments.paths == ()
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     assert actions["Save lesson as…"].isEnabled()
     actions["Edit lesson"].trigger()
-    assert window.lessons.bar.is_editing
-    window.lessons.save()
-    assert isinstance(window.lessons.dialog, QFileDialog), "a lesson that ships is never overwritten"
-    window.lessons.dialog.reject()
+    assert lessons_of(window).bar.is_editing
+    lessons_of(window).save()
+    assert isinstance(lessons_of(window).dialog, QFileDialog), "a lesson that ships is never overwritten"
+    lessons_of(window).dialog.reject()
 
 
 def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
@@ -530,7 +532,7 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
     window.documents.open(path)
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     actions["Export lesson as a worksheet…"].trigger()
-    dialog = window.lessons.dialog
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, QFileDialog)
     assert dialog.defaultSuffix() == "html"
     dialog.filterSelected.emit("Markdown (*.md)")
@@ -541,7 +543,7 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
     text = path.with_suffix(".md").read_text(encoding="utf-8")
     assert "> Zwei Hunde ." in text
     assert text.count("Numbers are percentages.") == 3, "the map of each scene"
-    window.lessons.export.save_sheet("worksheet", path.parent)
+    lessons_of(window).export.save_sheet("worksheet", path.parent)
     qtbot.waitUntil(lambda: any(each.isVisible() for each in window.findChildren(QMessageBox)), timeout=20_000)
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert "worksheet was not saved" in box.text()
@@ -554,13 +556,13 @@ def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
     window.documents.open(path)
     settle(qtbot, window)
     window.pages.show(LEARN)
-    assert not window.lessons.bar.isVisible()
-    assert window.pages.learn is not None
-    qtbot.keyClick(window.pages.learn, Qt.Key.Key_PageDown)
-    assert window.lessons.lesson.place == 0
+    assert not lessons_of(window).bar.isVisible()
+    assert learn_page_of(window) is not None
+    qtbot.keyClick(learn_page_of(window), Qt.Key.Key_PageDown)
+    assert lessons_of(window).lesson.place == 0
     window.pages.show(TRANSLATE)
-    window.lessons.bar.close_button.setFocus()
-    window.lessons.bar.close_button.click()
+    lessons_of(window).bar.close_button.setFocus()
+    lessons_of(window).bar.close_button.click()
     assert window.focusWidget() is window.translate_page.heads.grid
 
 
@@ -570,7 +572,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     window.documents.open(path)
     settle(qtbot, window)
     target = path.with_suffix(".html")
-    window.lessons.export.save_page(target)
+    lessons_of(window).export.save_page(target)
     qtbot.waitUntil(target.exists, timeout=20_000)
     scripts = Parts(target.read_text(encoding="utf-8")).scripts
     first, second, third = (json.loads(each) for each in scripts[:-2])
@@ -578,8 +580,8 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     assert (second["shown"], second["pinned"]) == (["decoder", 1, 2], [2, 1])
     assert second["facts"]["experiment"] == display_text(OFF)
     assert third["shown"] == ["cross", 0, 0]
-    assert window.lessons.lesson.place == 0, "the screen stays"
-    window.lessons.export.save_page(path.parent)
+    assert lessons_of(window).lesson.place == 0, "the screen stays"
+    lessons_of(window).export.save_page(path.parent)
     qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
     for box in window.findChildren(QMessageBox):
         box.close()
@@ -592,11 +594,11 @@ def test_a_lesson_is_exported_as_a_page_that_runs_its_model(
     window.documents.open(shipped_lessons()[0])
     settle(qtbot, window)
     target, done = tmp_path / "page.html", list[str]()
-    window.lessons.done.connect(done.append)
-    window.lessons.export.save_running_page(target)
+    lessons_of(window).done.connect(done.append)
+    lessons_of(window).export.save_running_page(target)
     qtbot.waitUntil(lambda: any(each.startswith("saved page.html: ") for each in done), timeout=30_000)
     page = target.read_text(encoding="utf-8")
-    lesson = window.lessons.lesson.lesson
+    lesson = lessons_of(window).lesson.lesson
     assert lesson is not None
     data = json.loads(page.partition('id="lesson-data">')[2].partition("</script>")[0])
     assert [each["title"] for each in data["scenes"]] == [each.title for each in lesson.scenes]
@@ -608,16 +610,16 @@ def test_a_lesson_of_another_model_is_not_exported_as_a_page_that_runs(
 ) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    scene = window.lessons.lesson.scene
+    scene = lessons_of(window).lesson.scene
     assert scene is not None
-    window.lessons.lesson.change_scene(saved=replace(scene.saved, model=ModelReference("theirs", "f" * 64)))
-    window.lessons.export.save_running_page(tmp_path / "page.html")
+    lessons_of(window).lesson.change_scene(saved=replace(scene.saved, model=ModelReference("theirs", "f" * 64)))
+    lessons_of(window).export.save_running_page(tmp_path / "page.html")
     qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
     (box,) = (each for each in window.findChildren(QMessageBox) if each.isVisible())
     assert "was made with the model “theirs”" in f"{box.text()} {box.informativeText()}"
     box.close()
     assert not (tmp_path / "page.html").exists()
-    window.lessons.lesson.mark_saved()
+    lessons_of(window).lesson.mark_saved()
 
 
 @pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
@@ -667,7 +669,7 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:
     window.documents.open(path)
-    window.lessons.lesson.step(2)
+    lessons_of(window).lesson.step(2)
     settle(qtbot, window)
     head = Head("encoder", 0, 0)
     window.state.submit(toggle(head))
@@ -678,29 +680,29 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     again = make_window(sentence=None)
     assert shown(qtbot, again) == ("3 of 3", "Drei Katzen .")
     assert again.state.experiment == experiment, "what was changed in the scene stays changed"
-    assert again.lessons.lesson.path == path
-    assert not again.lessons.lesson.is_changed
-    again.lessons.bar.revert_button.click()
+    assert lessons_of(again).lesson.path == path
+    assert not lessons_of(again).lesson.is_changed
+    lessons_of(again).bar.revert_button.click()
     settle(qtbot, again)
     assert again.state.experiment.interventions == ()
     qtbot.keyClick(again.translate_page.heads.grid, Qt.Key.Key_Left)
     assert shown(qtbot, again) == ("2 of 3", "Zwei Hunde .")
-    again.lessons.close()
+    lessons_of(again).close()
     again.close()
-    assert make_window(sentence=None).lessons.lesson.lesson is None, "it was closed"
+    assert lessons_of(make_window(sentence=None)).lesson.lesson is None, "it was closed"
 
 
 def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, preferences: Preferences
 ) -> None:
     window.documents.open(shipped_lessons()[1])
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     window.close()
     assert (preferences.lesson_name, preferences.lesson_place) == ("shipped:2-word-order.augenmerk", 1)
     again = make_window(sentence=None)
-    assert again.lessons.bar.place.text() == "2 of 6"
-    assert again.lessons.lesson.path == shipped_lessons()[1]
+    assert lessons_of(again).bar.place.text() == "2 of 6"
+    assert lessons_of(again).lesson.path == shipped_lessons()[1]
 
 
 @pytest.mark.parametrize("damage", ["missing", "no lesson", "shorter"])
@@ -708,7 +710,7 @@ def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, damage: str
 ) -> None:
     window.documents.open(path)
-    window.lessons.lesson.step(2)
+    lessons_of(window).lesson.step(2)
     settle(qtbot, window)
     window.close()
     if damage == "missing":
@@ -724,12 +726,12 @@ def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     boxes = [box for box in again.findChildren(QMessageBox) if box.isVisible()]
     if damage == "shorter":
         assert not boxes
-        assert again.lessons.bar.place.text() == "1 of 1"
+        assert lessons_of(again).bar.place.text() == "1 of 1"
         return
     (box,) = boxes
     assert str(path) in box.informativeText()
     box.accept()
-    assert again.lessons.lesson.lesson is None
+    assert lessons_of(again).lesson.lesson is None
     again.close()
     third = make_window(sentence=None)
     assert not third.findChildren(QMessageBox)
@@ -739,7 +741,7 @@ def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, preferences: Preferences
 ) -> None:
     window.documents.open(path)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     window.close()
     preferences.session_path.write_bytes(b"damaged")
@@ -755,4 +757,4 @@ def test_a_new_start_with_a_sentence_shows_no_lesson(
     window.documents.open(path)
     settle(qtbot, window)
     window.close()
-    assert make_window(sentence="Ein Mann .").lessons.lesson.lesson is None
+    assert lessons_of(make_window(sentence="Ein Mann .")).lesson.lesson is None

@@ -11,13 +11,14 @@ from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.learn.test_predictions import SENTENCES
+from tests.viz_app.parts import lessons_of
 
 pytestmark = [pytest.mark.heavy, pytest.mark.slow]
 CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton
 
 
 def rest(qtbot: QtBot, window: MainWindow) -> None:
-    state, lessons = window.state, window.lessons
+    state, lessons = window.state, lessons_of(window)
     qtbot.waitUntil(lambda: not state.request.is_running and state.current is not None)
     qtbot.wait(10)
     qtbot.waitUntil(lambda: not lessons.answer.is_computing)
@@ -26,7 +27,7 @@ def rest(qtbot: QtBot, window: MainWindow) -> None:
 @pytest.mark.parametrize("path", shipped_lessons(), ids=lambda path: path.stem)
 def test_each_scene_takes_any_sentence_and_comes_back(qtbot: QtBot, make_window: MakeWindow, path: Path) -> None:
     window = make_window(None, sentence="Ein Mann schläft.", loader=open_once)
-    lessons, field = window.lessons, window.translate_page.sentence.input
+    lessons, field = lessons_of(window), window.translate_page.sentence.input
     before = window.state.experiment
     window.documents.open(path)
     rest(qtbot, window)

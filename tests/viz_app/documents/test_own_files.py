@@ -19,11 +19,12 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.viz_app.documents.last_result import _checksum, write_last_result
 from augenmerk.viz_app.documents.lesson_documents import SHIPPED_MARK
-from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current
 from augenmerk.viz_app.worker.jobs import describe
 from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.parts import LEARN, TRAIN, lessons_of, views_of
 from tests.viz_app.test_preferences import KEYS, NONSENSE
 
 EARLIER = Path(__file__).parents[2] / "earlier"
@@ -150,7 +151,7 @@ def test_the_screen_before_a_lesson_with_any_content_is_set_aside(
     path, preferences.lesson_name = preferences.before_lesson_path, f"{SHIPPED_MARK}1-attention{SUFFIX}"
     write(path, CONTENTS[name])
     window = start_again(qtbot, make_window)
-    assert window.lessons.lesson.lesson is not None
+    assert lessons_of(window).lesson.lesson is not None
     assert aside(path).exists()
 
 
@@ -162,7 +163,7 @@ def test_changes_of_a_lesson_with_any_content_are_reported_and_set_aside(
     path = preferences.unsaved_lesson_path
     write(path, CONTENTS[name])
     window = start_again(qtbot, make_window)
-    assert window.lessons.lesson.lesson is None
+    assert lessons_of(window).lesson.lesson is None
     assert aside(path).exists()
     (box,) = window.findChildren(QMessageBox)
     assert f"The file is now {aside(path)}." in box.informativeText()
@@ -190,6 +191,6 @@ def test_settings_may_be_anything(qtbot: QtBot, make_window: MakeWindow, prefere
     window.pages.show(LEARN)
     window.pages.show(TRAIN)
     window.grab()
-    assert window.pages.presentables()
-    window.lessons.listed()
+    assert views_of(window).presentables()
+    lessons_of(window).listed()
     window.close()

@@ -15,12 +15,13 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.documents.lesson_bar import AWAITED, CHANGED, LessonTextDialog
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.learn.chapter import read_chapters
-from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.documents.test_lessons_in_the_window import OFF, lesson_for, question, settle, shown
+from tests.viz_app.parts import LEARN, TRANSLATE, learn_page_of, lessons_of
 from tests.viz_app.synthetic import FakeTranslator
 
 pytestmark = pytest.mark.heavy
@@ -39,14 +40,14 @@ def path(window: MainWindow, tmp_path: Path) -> Path:
 
 
 def titles(window: MainWindow) -> list[str]:
-    return [each.title for each in window.lessons.lesson.scenes]
+    return [each.title for each in lessons_of(window).lesson.scenes]
 
 
 def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
-    bar, before = window.lessons.bar, titles(window)
+    bar, before = lessons_of(window).bar, titles(window)
     bar.edit_button.click()
     assert not bar.edit_buttons["Restore deleted"].isEnabled()
     for place in range(3):
@@ -59,7 +60,7 @@ def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: Main
         qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
         settle(qtbot, window)
     assert titles(window) == before
-    assert not window.lessons.has_unsaved_changes, "the lesson is as saved"
+    assert not lessons_of(window).has_unsaved_changes, "the lesson is as saved"
     assert shown(qtbot, window) == ("2 of 3", "Zwei Hunde .")
     qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert titles(window) == before, "there is nothing more to undo"
@@ -68,7 +69,7 @@ def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: Main
 def test_undo_first_undoes_later_changes_of_the_experiment(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    window.lessons.editing.delete_scene()
+    lessons_of(window).editing.delete_scene()
     settle(qtbot, window)
     scene = window.state.experiment
     window.state.submit(reset)
@@ -85,10 +86,10 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
     window.documents.open(path)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
-    window.lessons.editing.update_scene()  # with its whole view
-    bar, state = window.lessons.bar, window.state
+    lessons_of(window).editing.update_scene()  # with its whole view
+    bar, state = lessons_of(window).bar, window.state
     scene = state.experiment
 
     def is_marked() -> bool:
@@ -117,7 +118,7 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
             Pair(2, 1),
         )
     state.selection.clear_marks()
-    window.lessons.editing.update_scene()
+    lessons_of(window).editing.update_scene()
     state.submit(toggle(Head("encoder", 0, 0)))
     assert is_marked()
     state.submit(undo)
@@ -126,9 +127,9 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
     assert is_marked()
     qtbot.mouseClick(bar.update_button, Qt.MouseButton.LeftButton)
     assert not is_marked()
-    assert window.lessons.lesson.scene is not None
-    assert window.lessons.lesson.scene.saved.view["head"] == ("encoder", 1, 1)
-    window.lessons.lesson.mark_saved()
+    assert lessons_of(window).lesson.scene is not None
+    assert lessons_of(window).lesson.scene.saved.view["head"] == ("encoder", 1, 1)
+    lessons_of(window).lesson.mark_saved()
 
 
 def test_closing_a_lesson_restores_sentence_heads_and_pin(qtbot: QtBot, window: MainWindow, path: Path) -> None:
@@ -140,10 +141,10 @@ def test_closing_a_lesson_restores_sentence_heads_and_pin(qtbot: QtBot, window: 
     state.selection.pin(pin)
     own = state.experiment
     window.documents.open(path)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     assert state.experiment != own
-    window.lessons.close()
+    lessons_of(window).close()
     settle(qtbot, window)
     assert (state.experiment, state.selection.head, state.selection.pinned) == (own, Head("cross", 1, 3), pin)
     assert window.translate_page.sentence.input.text == "Vier kleine Katzen ."
@@ -159,13 +160,13 @@ def test_closing_a_lesson_after_a_restart_restores_the_screen_before_it(
     settle(qtbot, window)
     own = window.state.experiment
     window.documents.open(path)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     window.close()
     again = make_window(sentence=None)
     assert shown(qtbot, again) == ("2 of 3", "Zwei Hunde .")
-    assert not again.lessons.bar.shows_changes
-    again.lessons.close()
+    assert not lessons_of(again).bar.shows_changes
+    lessons_of(again).close()
     settle(qtbot, again)
     assert again.state.experiment == own
 
@@ -187,11 +188,11 @@ def test_a_lesson_of_another_model_opens_it_without_a_warning_and_closing_restor
     window.open_model(other)
     qtbot.waitUntil(lambda: window.state.model is not None and window.state.model.digest == model.digest)
     settle(qtbot, window)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     assert window.state.experiment.interventions == (OFF,)
     assert "Kept from" not in window.state.notice
-    window.lessons.close()
+    lessons_of(window).close()
     qtbot.waitUntil(lambda: window.state.model is not None and window.state.model.is_bundled)
     settle(qtbot, window)
     assert opened == [None]
@@ -211,7 +212,7 @@ def _with_digest_of_bundled(digest: str) -> type[FakeTranslator]:
 def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    lessons, bar, off = window.lessons, window.lessons.bar, toggle(Head("encoder", 0, 0))
+    lessons, bar, off = lessons_of(window), lessons_of(window).bar, toggle(Head("encoder", 0, 0))
     window.state.submit(off)
     settle(qtbot, window)
     qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
@@ -247,9 +248,9 @@ def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window
 
 def test_a_window_whose_unsaved_screen_is_discarded_closes(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
-    window.lessons.bar.edit_button.click()
+    lessons_of(window).bar.edit_button.click()
     window.state.intents.choose_head(Head("encoder", 0, 1))
     window.close()
     question(window).button(QMessageBox.StandardButton.Discard).click()
@@ -257,8 +258,8 @@ def test_a_window_whose_unsaved_screen_is_discarded_closes(qtbot: QtBot, window:
 
 
 def test_typed_texts_are_not_discarded_without_a_question(qtbot: QtBot, window: MainWindow) -> None:
-    window.lessons.editing.add_scene()
-    dialog = window.lessons.dialog
+    lessons_of(window).editing.add_scene()
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
     qtbot.keyClicks(dialog.texts[0], "A long explanation")
     for answer in (QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Discard):
@@ -267,16 +268,16 @@ def test_typed_texts_are_not_discarded_without_a_question(qtbot: QtBot, window: 
         (box,) = [each for each in dialog.findChildren(QMessageBox) if each.isVisible()]
         box.button(answer).click()
     assert not dialog.isVisible()
-    assert not window.lessons.bar.isVisible()
+    assert not lessons_of(window).bar.isVisible()
 
 
 def test_sentence_and_maps_of_a_scene_appear_together(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     window.documents.open(path)
     settle(qtbot, window)
     state, page = window.state, window.translate_page
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     assert state.request.is_running
-    assert window.lessons.bar.title.text() == "Scene 2"
+    assert lessons_of(window).bar.title.text() == "Scene 2"
     assert page.sentence.input.text == "Ein Hund ."
     assert state.selection.head != Head("decoder", 1, 2)
     qtbot.waitUntil(lambda: not state.request.is_running)
@@ -296,7 +297,7 @@ def test_a_scene_that_takes_long_is_announced(qtbot: QtBot, make_window: MakeWin
 
     window = make_window(loader=Slow)
     window.documents.open(path)
-    bar = window.lessons.bar
+    bar = lessons_of(window).bar
     qtbot.waitUntil(lambda: bar.changes.isVisible() and bar.changes.text() == AWAITED)
     assert window.translate_page.sentence.input.text == "Ein Mann ."
     settle(qtbot, window)
@@ -314,12 +315,12 @@ def test_a_scene_that_is_refused_leaves_the_screen_and_its_view(
     window.documents.open(path)
     settle(qtbot, window)
     head = window.state.selection.head
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     for box in window.findChildren(QMessageBox):
         box.close()
     assert window.translate_page.sentence.input.text == "Ein Hund ."
-    assert window.lessons.bar.shows_changes, "it offers another try"
+    assert lessons_of(window).bar.shows_changes, "it offers another try"
     window.state.submit(edit_text("Eine Katze ."))
     settle(qtbot, window)
     assert window.state.selection.head == head
@@ -330,12 +331,12 @@ def test_no_scene_of_the_shipped_lessons_counts_as_changed(qtbot: QtBot, make_wi
     window = make_window(None, loader=None)
     for path in shipped_lessons():
         window.documents.open(path)
-        for place in range(len(window.lessons.lesson.scenes)):
+        for place in range(len(lessons_of(window).lesson.scenes)):
             settle(qtbot, window)
-            assert window.lessons.lesson.place == place
-            assert not window.lessons.bar.shows_changes, (path.stem, place)
+            assert lessons_of(window).lesson.place == place
+            assert not lessons_of(window).bar.shows_changes, (path.stem, place)
             assert "Kept from" not in window.state.notice
-            window.lessons.lesson.step(1)
+            lessons_of(window).lesson.step(1)
 
 
 def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
@@ -346,9 +347,9 @@ def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
     window.documents.open(tmp_path / "gone.augenmerk")
     (tmp_path / "gone.augenmerk").unlink()
     window.documents.open(path)
-    window.lessons.close()
+    lessons_of(window).close()
     window.pages.show(LEARN)
-    learn = window.pages.learn
+    learn = learn_page_of(window)
     assert learn is not None
     names = [button.toolTip() for button in learn.list.lesson_buttons]
     assert names[0] == "Lesson: Three scenes"
@@ -361,7 +362,7 @@ def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
     assert learn.list.lesson_buttons[0].text() == "Three scenes"
     qtbot.mouseClick(learn.list.lesson_buttons[0], Qt.MouseButton.LeftButton)
     assert window.top_bar.tabs[TRANSLATE].isChecked()
-    assert window.lessons.lesson.path == path
+    assert lessons_of(window).lesson.path == path
 
 
 def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
@@ -370,8 +371,8 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
     window.documents.open(path)
     window.state.submit(intervene(OFF, ForcedToken(1, "dog")))
     settle(qtbot, window)
-    window.lessons.bar.edit_button.click()
-    window.lessons.editing.delete_scene()
+    lessons_of(window).bar.edit_button.click()
+    lessons_of(window).editing.delete_scene()
     settle(qtbot, window)
     window.show_palette()
     (palette,) = window.findChildren(CommandPalette)
@@ -391,11 +392,11 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
             name = each.text().partition("\t")[0]
             assert any(name.lower() in title.lower() for title in offered), f"{name} is in the menu alone"
     palette.close()
-    window.lessons.lesson.mark_saved()
+    lessons_of(window).lesson.mark_saved()
 
 
 def test_changes_are_kept_while_they_are_unsaved(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    lessons, kept = window.lessons, window.preferences.unsaved_lesson_path
+    lessons, kept = lessons_of(window), window.preferences.unsaved_lesson_path
     window.documents.open(path)
     settle(qtbot, window)
     assert not kept.exists()
@@ -414,14 +415,14 @@ def test_unsaved_changes_of_a_saved_lesson_are_back_at_the_next_start(
 ) -> None:
     window.documents.open(path)
     settle(qtbot, window)
-    window.lessons.lesson.rename("Another title")
+    lessons_of(window).lesson.rename("Another title")
     again = make_window()  # as after a crash: the first window has not been closed
-    assert again.lessons.restore(shows_scene=False) is None
-    lesson = again.lessons.lesson
+    assert lessons_of(again).restore(shows_scene=False) is None
+    lesson = lessons_of(again).lesson
     assert (lesson.lesson and lesson.lesson.title, lesson.path, lesson.is_changed) == ("Another title", path, True)
     assert read_lesson_file(path).title != "Another title", "the file is as saved"
     for each in (window, again):
-        each.lessons.lesson.mark_saved()  # so that closing does not ask
+        lessons_of(each).lesson.mark_saved()  # so that closing does not ask
 
 
 def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, window: MainWindow, path: Path) -> None:
@@ -430,17 +431,17 @@ def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, 
     kept.write_text("of a start without a sentence", encoding="utf-8")
     window.documents.open(path)
     settle(qtbot, window)
-    window.lessons.lesson.rename("Another title")
+    lessons_of(window).lesson.rename("Another title")
     assert read_lesson_file(kept).title == "Another title"
     assert "of a start" in kept.with_name("earlier-unsaved-lesson.augenmerk").read_text(encoding="utf-8")
-    window.lessons.lesson.mark_saved()
+    lessons_of(window).lesson.mark_saved()
 
 
 def test_a_damaged_file_of_unsaved_changes_is_reported_once_and_set_aside(window: MainWindow) -> None:
     kept = window.preferences.unsaved_lesson_path
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("{", encoding="utf-8")
-    assert window.lessons.restore(shows_scene=False) is not None
+    assert lessons_of(window).restore(shows_scene=False) is not None
     assert not kept.exists()
     assert kept.with_name(kept.name + ".unreadable").exists()
-    assert window.lessons.restore(shows_scene=False) is None
+    assert lessons_of(window).restore(shows_scene=False) is None

@@ -16,12 +16,13 @@ from augenmerk.viz_app.analysis.compare.view import CompareTab
 from augenmerk.viz_app.documents.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
 from augenmerk.viz_app.documents.reading import view_values
 from augenmerk.viz_app.heatmap.drawing import large_map, small_maps
-from augenmerk.viz_app.main_window import LEARN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
 from augenmerk.viz_app.state.marks import pointed_word
 from augenmerk.viz_app.views.pointer import POINTER_COMMANDS
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for, settle, shown
+from tests.viz_app.parts import LEARN, TRANSLATE, lessons_of, open_chapter_in, presentation_of, views_of
 
 pytestmark = pytest.mark.heavy
 
@@ -46,7 +47,7 @@ ASKED = {"question": "What is it?", "answer": "A dog."}
 
 def test_a_question_is_asked_then_answered_then_left(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     open_lesson(qtbot, window, tmp_path, ASKED, {"question": "Without an answer?"})
-    bar, grid = window.lessons.bar, window.translate_page.heads.grid
+    bar, grid = lessons_of(window).bar, window.translate_page.heads.grid
     for step in (
         lambda: qtbot.keyClick(grid, Qt.Key.Key_Right),
         lambda: qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton),
@@ -73,9 +74,9 @@ def test_a_question_is_asked_then_answered_then_left(qtbot: QtBot, window: MainW
 
 def test_the_last_scene_shows_its_answer_too(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     open_lesson(qtbot, window, tmp_path, {}, {}, ASKED)
-    window.lessons.lesson.go_to(2)
+    lessons_of(window).lesson.go_to(2)
     settle(qtbot, window)
-    bar = window.lessons.bar
+    bar = lessons_of(window).bar
     qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
     assert bar.answer.text() == "A dog."
     assert not bar.on_button.isEnabled()
@@ -83,16 +84,16 @@ def test_the_last_scene_shows_its_answer_too(qtbot: QtBot, window: MainWindow, t
 
 def test_a_computed_answer_is_shown_before_the_typed_one(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     open_lesson(qtbot, window, tmp_path, {**ASKED, "check": "num-tokens"}, {"question": "?", "check": "without-head"})
-    bar = window.lessons.bar
+    bar = lessons_of(window).bar
     bar.step_scene(1)
     assert bar.answer.text().startswith("More than that. The encoder reads 5 tokens")
     assert bar.answer.text().endswith("A dog.")
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     bar.step_scene(1)
     qtbot.waitUntil(lambda: bar.answer.text() != COMPUTING)
     assert "about as probable as before" in bar.answer.text(), "of a head that changes nothing"
-    window.lessons.lesson.step(-1)
+    lessons_of(window).lesson.step(-1)
     assert not bar.answer.isVisible(), "the answer belongs to one scene"
 
 
@@ -100,8 +101,8 @@ def test_the_dialog_offers_questions_of_the_chapters_and_needs_one_for_an_answer
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     path = open_lesson(qtbot, window, tmp_path)
-    window.lessons.editing.ask_for_texts()
-    dialog = window.lessons.dialog
+    lessons_of(window).editing.ask_for_texts()
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
     ok, (_, question, answer) = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog.texts
     answer.setPlainText("Yes.")
@@ -118,7 +119,7 @@ def test_the_dialog_offers_questions_of_the_chapters_and_needs_one_for_an_answer
     assert dialog.view.currentText() == LARGE_MAP
     dialog.view.setCurrentIndex(dialog.view.findData("alignment"))
     ok.click()
-    window.lessons.save()
+    lessons_of(window).save()
     (scene, *_) = read_lesson_file(path).scenes
     assert (scene.question, scene.check, scene.page) == ("My own?", "num-tokens", "alignment")
 
@@ -129,12 +130,12 @@ def test_a_scene_shows_another_view_in_the_window_and_in_the_presentation(
     open_lesson(
         qtbot, window, tmp_path, {"page": "alignment"}, {"page": "chapter mask"}, {"page": "of-a-later-version"}
     )
-    bar, tabs = window.lessons.bar, window.top_bar.tabs
+    bar, tabs = lessons_of(window).bar, window.top_bar.tabs
     assert window.analysis.isVisible()
     assert window.analysis.tab_name == "alignment"
     qtbot.keyClick(window, Qt.Key.Key_PageDown)
     assert tabs[LEARN].isChecked()
-    assert window.pages.presentable == "chapter mask"
+    assert views_of(window).presentable == "chapter mask"
     assert bar.isVisible(), "the lesson goes on from there"
     qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
     assert tabs[TRANSLATE].isChecked()
@@ -142,21 +143,21 @@ def test_a_scene_shows_another_view_in_the_window_and_in_the_presentation(
     qtbot.keyClick(window, Qt.Key.Key_F5)
     seen = []
     for key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, None):
-        assert window.presentation.view is not None
-        seen.append(window.presentation.view.name)
-        assert window.presentation.scene.isVisible()
+        assert presentation_of(window).view is not None
+        seen.append(presentation_of(window).view.name)
+        assert presentation_of(window).scene.isVisible()
         if key is not None:
-            qtbot.keyClick(window.presentation, key)
+            qtbot.keyClick(presentation_of(window), key)
             settle(qtbot, window)
     assert seen == ["map", "chapter mask", "alignment", "chapter mask"]
-    qtbot.keyClick(window.presentation, Qt.Key.Key_Escape)
-    window.lessons.close()
+    qtbot.keyClick(presentation_of(window), Qt.Key.Key_Escape)
+    lessons_of(window).close()
 
 
 def test_a_new_scene_shows_the_view_in_sight(qtbot: QtBot, window: MainWindow) -> None:
-    window.pages.open_chapter("mask")
-    window.lessons.editing.add_scene()
-    dialog = window.lessons.dialog
+    open_chapter_in(window, "mask")
+    lessons_of(window).editing.add_scene()
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
     assert dialog.view.currentData() == "chapter mask"
     dialog.done(0)
@@ -166,11 +167,11 @@ def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     path = open_lesson(qtbot, window, tmp_path)
-    state, bar = window.state, window.lessons.bar
+    state, bar = window.state, lessons_of(window).bar
     commands = {each.title.removeprefix("Pointer: "): each for each in POINTER_COMMANDS}
     assert not commands["ring around the pinned cell"].is_offered(state), "no cell is pinned"
     assert commands["ring around the chosen head"].is_offered(state)
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     drawing = large_map(state)
     assert drawing is not None
@@ -191,15 +192,15 @@ def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
     commands["ring around the word of the pinned cell"].act(state)
     assert pointed_word(state) == state.translation.target_words[2]  # type: ignore[union-attr]
     bar.update_button.click()
-    window.lessons.save()
+    lessons_of(window).save()
     assert read_lesson_file(path).scenes[1].saved.view["pointer"] == ("word", "ring")
-    window.lessons.lesson.step(-1)
+    lessons_of(window).lesson.step(-1)
     settle(qtbot, window)
     assert state.selection.pointer is None, "a scene without a pointer has none"
-    window.lessons.lesson.step(1)
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     assert state.selection.pointer == Pointer("word", "ring")
-    window.lessons.close()
+    lessons_of(window).close()
     settle(qtbot, window)
     assert "pointer" not in view_values(state)
 
@@ -220,7 +221,7 @@ def test_a_wrong_pointer_is_refused(qtbot: QtBot, window: MainWindow, tmp_path: 
 
 def test_the_presentation_marks_the_word_pointed_at(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     open_lesson(qtbot, window, tmp_path)
-    state, target = window.state, window.presentation.target
+    state, target = window.state, presentation_of(window).target
     state.selection.pin(Pair(1, 1))
     qtbot.keyClick(window, Qt.Key.Key_F5)
     assert target.text() == "Ein hund."
@@ -230,7 +231,7 @@ def test_the_presentation_marks_the_word_pointed_at(qtbot: QtBot, window: MainWi
     state.selection.pointer = Pointer("word", "dim")
     assert re.sub(r"<[^>]+>", "", target.text()) == "Ein hund."
     assert "</span>hund<span" in target.text(), "all but this word is dimmed"
-    window.presentation.end()
+    presentation_of(window).end()
 
 
 def test_escape_removes_the_pointer(qtbot: QtBot, window: MainWindow) -> None:
@@ -269,12 +270,12 @@ def contents_of(window: MainWindow, names: dict[str, object]) -> dict[str, objec
 def test_a_scene_keeps_the_content_of_its_tab(qtbot: QtBot, window: MainWindow, tmp_path: Path, page: str) -> None:
     content, other = CONTENTS[page]
     path = open_lesson(qtbot, window, tmp_path, {"page": page}, {"page": page})
-    bar, tabs, lesson = window.lessons.bar, window.state.tabs, window.lessons.lesson
+    bar, tabs, lesson = lessons_of(window).bar, window.state.tabs, lessons_of(window).lesson
     for name, value in content.items():
         setattr(tabs, name, value)
-    window.lessons.editing.update_scene()
+    lessons_of(window).editing.update_scene()
     assert not bar.shows_changes
-    window.lessons.save()
+    lessons_of(window).save()
     kept = read_lesson_file(path).scenes[0].saved.view
     assert {name: kept[name] for name in content} == content
     assert not {name for names, _ in CONTENTS.values() for name in names} & kept.keys() - content.keys()
@@ -331,34 +332,34 @@ def test_the_second_sentence_of_a_scene_is_compared_when_it_is_shown(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     open_lesson(qtbot, window, tmp_path, {"page": "compare"})
-    window.lessons.lesson.go_to(0)
+    lessons_of(window).lesson.go_to(0)
     settle(qtbot, window)
     tab = window.analysis.tab
     assert isinstance(tab, CompareTab)
     tab.sentence.setText("Zwei Katzen .")
     tab.compare.click()
     qtbot.waitUntil(lambda: tab.comparing.comparison is not None)
-    window.lessons.editing.update_scene()
-    window.lessons.lesson.mark_saved()
-    window.lessons.lesson.step(1)
+    lessons_of(window).editing.update_scene()
+    lessons_of(window).lesson.mark_saved()
+    lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     tab.sentence.clear()
-    window.lessons.lesson.step(-1)
+    lessons_of(window).lesson.step(-1)
     settle(qtbot, window)
     qtbot.waitUntil(lambda: tab.comparing.comparison is not None)
     assert tab.sentence.text() == "Zwei Katzen ."
     comparison = tab.comparing.comparison
     assert comparison is not None
     assert comparison.second.experiment.source_text == "Zwei Katzen ."
-    assert not window.lessons.bar.shows_changes
+    assert not lessons_of(window).bar.shows_changes
 
 
 def test_closing_a_lesson_restores_the_content_of_the_tabs(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     window.state.tabs.compare_text = "Eine Frau ."
     open_lesson(qtbot, window, tmp_path)
     window.state.tabs.compare_text = "Zwei Katzen ."
-    window.lessons.lesson.mark_saved()
-    window.lessons.close()
+    lessons_of(window).lesson.mark_saved()
+    lessons_of(window).close()
     settle(qtbot, window)
     qtbot.waitUntil(lambda: window.state.tabs.compare_text == "Eine Frau .")
 
@@ -368,13 +369,13 @@ def test_a_scene_that_shows_another_part_forgets_the_content_of_the_former(
 ) -> None:
     open_lesson(qtbot, window, tmp_path, {"page": "compare"})
     window.state.tabs.compare_text = "Zwei Katzen ."
-    window.lessons.editing.update_scene()
-    window.lessons.editing.ask_for_texts()
-    dialog = window.lessons.dialog
+    lessons_of(window).editing.update_scene()
+    lessons_of(window).editing.ask_for_texts()
+    dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
     dialog.view.setCurrentIndex(dialog.view.findData("alignment"))
     dialog.buttons.accepted.emit()
-    view = window.lessons.lesson.scenes[0].saved.view
+    view = lessons_of(window).lesson.scenes[0].saved.view
     assert "compare_text" not in view
     assert view["alignment_threshold"] == window.state.tabs.alignment_threshold
-    window.lessons.lesson.mark_saved()
+    lessons_of(window).lesson.mark_saved()

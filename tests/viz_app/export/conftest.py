@@ -9,10 +9,11 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.export.menu import ExportMenu
-from augenmerk.viz_app.export.saving import ExportSource, Saving
+from augenmerk.viz_app.export.saving import Saving
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.export_source import ExportSource
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.views.heads import HeadsPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker

@@ -8,8 +8,9 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.export.menu import NOTHING
-from augenmerk.viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import TRAIN, TRANSLATE, exports_of, train_page_of
 from tests.viz_app.train.scripted import epoch_done, probe, request, started, step_done
 
 
@@ -19,17 +20,17 @@ def window(make_window: MakeWindow) -> MainWindow:
 
 
 def _save(window: MainWindow, entry: str, target: Path) -> None:
-    window.export_menu.entries[entry].trigger()
-    dialog = window.export_menu.dialog
+    exports_of(window).entries[entry].trigger()
+    dialog = exports_of(window).dialog
     assert dialog is not None
     dialog.fileSelected.emit(str(target))
     dialog.reject()
 
 
 def test_button_and_window_offer_the_same_menu(window: MainWindow) -> None:
-    assert window.translate_page.head.export_button.menu() is window.export_menu
+    assert window.translate_page.head.export_button.menu() is exports_of(window)
     (entry,) = [each for each in window.top_bar.menu_button.menu().actions() if each.text() == "Export"]
-    assert entry.menu() is window.export_menu
+    assert entry.menu() is exports_of(window)
 
 
 @pytest.mark.heavy
@@ -44,14 +45,14 @@ def test_what_was_saved_stands_in_the_top_bar(window: MainWindow, tmp_path: Path
 def test_the_train_page_is_saved_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     _save(window, "page", tmp_path / "translate.png")
     window.pages.show(TRAIN)
-    assert window.pages.train is not None
+    assert train_page_of(window) is not None
     _save(window, "page", tmp_path / "train.png")
     first, second = (QImage(str(tmp_path / f"{name}.png")) for name in ("translate", "train"))
     assert not second.isNull()
     assert first != second
-    window.export_menu.entries["map"].trigger()
+    exports_of(window).entries["map"].trigger()
     assert window.top_bar.status.text() == NOTHING, "the map of the Translate page is not in sight"
-    qtbot.keyClick(window.pages.train, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(train_page_of(window), Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert window.top_bar.status.text() == NOTHING
     window.pages.show(TRANSLATE)
     _save(window, "map", tmp_path / "map.svg")
@@ -61,7 +62,7 @@ def test_the_train_page_is_saved_while_it_is_in_sight(window: MainWindow, tmp_pa
 @pytest.mark.heavy
 def test_the_film_is_exported_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     window.pages.show(TRAIN)
-    page = window.pages.train
+    page = train_page_of(window)
     assert page is not None
     page.state.begin(request(tmp_path / "run"))
     for event in (started(tmp_path / "run"), step_done(1), epoch_done(1), probe(1, "zwei .")):

@@ -17,8 +17,9 @@ from augenmerk.viz_app.learn.chapter_view import COMPUTING, NO_OTHER_ORDER, NO_S
 from augenmerk.viz_app.learn.checks import SAME_WEIGHT
 from augenmerk.viz_app.learn.figures.decoding import UNCHANGED, BeamFigure
 from augenmerk.viz_app.learn.page import LearnPage
-from augenmerk.viz_app.main_window import LEARN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import LEARN, learn_page_of, open_chapter_in
 
 pytestmark = pytest.mark.heavy
 
@@ -43,8 +44,8 @@ def window(qtbot: QtBot, make_window: MakeWindow, bundled_translator: Translator
 
 
 def page_of(window: MainWindow) -> LearnPage:
-    assert window.pages.learn is not None
-    return window.pages.learn
+    assert learn_page_of(window) is not None
+    return learn_page_of(window)
 
 
 def rest(qtbot: QtBot, window: MainWindow) -> None:
@@ -66,7 +67,7 @@ def open_chapter(qtbot: QtBot, window: MainWindow, name: str, sentence: str) -> 
     page = page_of(window)
     page.sentence.input.set_text(sentence)
     qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == sentence)
-    window.pages.open_chapter(name)
+    open_chapter_in(window, name)
     rest(qtbot, window)
     assert page.view is not None
     return page.view
@@ -236,7 +237,7 @@ def test_an_answer_that_comes_after_another_chapter_was_opened_changes_nothing_t
     (prediction,) = open_chapter(qtbot, window, "feed-forward", SENTENCES[0]).text.predictions
     prediction.choices["same"].click()
     prediction.look.click()
-    window.pages.open_chapter("decoding")
+    open_chapter_in(window, "decoding")
     rest(qtbot, window)
     assert page_of(window).state.experiment.interventions == ()
     assert prediction.verdict.text() == ""

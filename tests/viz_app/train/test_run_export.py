@@ -18,7 +18,7 @@ from augenmerk.core.training.folder import STEPS
 from augenmerk.viz_app.export.film import FilmHeads, formats
 from augenmerk.viz_app.export.menu import MISSING, OF_RUNS
 from augenmerk.viz_app.launch import main
-from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.palette import LIGHT
 from augenmerk.viz_app.train.charts.picture import PAPER_COLORS
 from augenmerk.viz_app.train.page import TrainPage
@@ -27,6 +27,7 @@ from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.core.training.runs import Recorder, copy_run, record
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import LEARN, TRAIN, exports_of, train_page_of
 
 pytestmark = pytest.mark.training
 
@@ -43,22 +44,22 @@ def window(make_window: MakeWindow, run: tuple[Path, Recorder], qtbot: QtBot) ->
     """With the run opened on the Train page."""
     window = make_window()
     window.pages.show(TRAIN)
-    assert window.pages.train is not None
-    window.pages.train.run_actions.open_run(run[0])
-    qtbot.waitUntil(lambda: window.pages.train is not None and window.pages.train.export_source().run is not None)
+    assert train_page_of(window) is not None
+    train_page_of(window).run_actions.open_run(run[0])
+    qtbot.waitUntil(lambda: train_page_of(window) is not None and train_page_of(window).export_source().run is not None)
     return window
 
 
 @pytest.fixture
 def page(window: MainWindow) -> TrainPage:
-    assert window.pages.train is not None
-    return window.pages.train
+    assert train_page_of(window) is not None
+    return train_page_of(window)
 
 
 def choose(window: MainWindow, entry: str, target: Path) -> None:
     """Chooses an entry of the menu, and a file in its dialog."""
-    window.export_menu.entries[entry].trigger()
-    dialog = window.export_menu.dialog
+    exports_of(window).entries[entry].trigger()
+    dialog = exports_of(window).dialog
     assert dialog is not None
     dialog.fileSelected.emit(str(target))
     dialog.reject()
@@ -82,7 +83,7 @@ def test_the_table_has_exactly_the_numbers_of_every_step(
     assert [int(row["step"]) for row in validated] == [7, 14]
     assert [float(row["validation_loss"]) for row in validated] == [
         pytest.approx(point.validation_loss)
-        for point in window.pages.train.state.run.curves.validations  # type: ignore[union-attr]
+        for point in train_page_of(window).state.run.curves.validations  # type: ignore[union-attr]
     ]
 
 
@@ -102,7 +103,7 @@ def test_pictures_show_the_charts_in_sight_as_they_are_shown(
     assert ">validation<" in text
     assert "perplexity: log, smoothing medium, all steps" in text
     assert ">Loss<" not in text, "it is not in sight"
-    window.export_menu.entries["caption"].trigger()
+    exports_of(window).entries["caption"].trigger()
     choose(window, "charts", tmp_path / "plain.svg")
     assert "smoothing medium" not in (tmp_path / "plain.svg").read_text(encoding="utf-8")
 
@@ -111,20 +112,20 @@ def test_pictures_show_the_charts_in_sight_as_they_are_shown(
 def test_the_film_is_written_in_a_thread_and_shows_every_frame_of_the_head(
     window: MainWindow, run: tuple[Path, Recorder], tmp_path: Path, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignal(window.export_menu.done, timeout=20_000):
+    with qtbot.waitSignal(exports_of(window).done, timeout=20_000):
         choose(window, "film", tmp_path / "film.gif")
     assert window.top_bar.status.text() == "saved film.gif"
     with Image.open(tmp_path / "film.gif") as file:
         assert file.n_frames == len(read_film(run[0])) == 3  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: window.export_menu.writing_dialog is None)
+    qtbot.waitUntil(lambda: exports_of(window).writing_dialog is None)
 
 
 def test_a_film_that_is_cancelled_leaves_no_file(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     choose(window, "film", tmp_path / "film.gif")
-    dialog = window.export_menu.writing_dialog
+    dialog = exports_of(window).writing_dialog
     assert dialog is not None
     dialog.findChild(QPushButton).click()
-    assert window.export_menu.writing_dialog is None
+    assert exports_of(window).writing_dialog is None
     assert not list(tmp_path.glob("*.gif"))
     assert not list(tmp_path.glob(".*.part"))
 
@@ -136,13 +137,13 @@ def test_a_film_that_cannot_be_written_is_told(window: MainWindow, tmp_path: Pat
     (box,) = window.findChildren(QMessageBox)
     assert "Cannot write" in box.informativeText()
     box.accept()
-    assert window.export_menu.writing_dialog is None
+    assert exports_of(window).writing_dialog is None
 
 
 def test_a_window_that_is_closed_gives_a_film_up(window: MainWindow, tmp_path: Path) -> None:
     choose(window, "film", tmp_path / "film.gif")
     window.close()
-    assert window.export_menu.writing_dialog is None
+    assert exports_of(window).writing_dialog is None
     assert not list(tmp_path.glob(".*.part"))
 
 
@@ -165,7 +166,7 @@ def test_a_full_disk_is_told_and_the_older_file_stays(
 
 
 def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage) -> None:
-    menu = window.export_menu
+    menu = exports_of(window)
     menu.aboutToShow.emit()
     assert all(menu.entries[name].isVisible() for name in OF_RUNS)
     assert page.run_view is not None
@@ -185,14 +186,14 @@ def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage)
 
 def test_without_ffmpeg_the_entry_says_so(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    window.export_menu.aboutToShow.emit()
-    entry = window.export_menu.entries["film"]
+    exports_of(window).aboutToShow.emit()
+    entry = exports_of(window).entries["film"]
     assert "MP4 needs ffmpeg" in entry.text()
     assert "not installed" in entry.toolTip()
     entry.trigger()
-    assert window.export_menu.dialog is not None
-    assert not any("mp4" in each for each in window.export_menu.dialog.nameFilters())
-    window.export_menu.dialog.reject()
+    assert exports_of(window).dialog is not None
+    assert not any("mp4" in each for each in exports_of(window).dialog.nameFilters())
+    exports_of(window).dialog.reject()
 
 
 @pytest.mark.figures
@@ -308,11 +309,11 @@ def test_a_film_of_all_heads_has_the_map_of_each(page: TrainPage, run: tuple[Pat
 def test_the_window_and_the_command_write_the_film_of_all_heads(
     window: MainWindow, run: tuple[Path, Recorder], tmp_path: Path, qtbot: QtBot
 ) -> None:
-    window.export_menu.aboutToShow.emit()
-    assert "all heads of cross-attention" in window.export_menu.entries["film of kind"].text()
-    with qtbot.waitSignal(window.export_menu.done, timeout=20_000):
+    exports_of(window).aboutToShow.emit()
+    assert "all heads of cross-attention" in exports_of(window).entries["film of kind"].text()
+    with qtbot.waitSignal(exports_of(window).done, timeout=20_000):
         choose(window, "film of kind", tmp_path / "window.gif")
-    qtbot.waitUntil(lambda: window.export_menu.writing_dialog is None)
+    qtbot.waitUntil(lambda: exports_of(window).writing_dialog is None)
     assert main(["charts", str(run[0]), "--all-heads", "--out", str(tmp_path / "command.gif")]) == 0
     assert (tmp_path / "command.gif").read_bytes() == (tmp_path / "window.gif").read_bytes()
 
@@ -327,14 +328,14 @@ def click_through(window: MainWindow, qtbot: QtBot, entry: str, target: Path, en
     The dialog begins in the folder of the last export; a whole path is not typed: it might follow that.
     """
     button = window.top_bar.menu_button
-    window.export_menu.folder = target.parent
-    window.export_menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
-    qtbot.waitUntil(window.export_menu.isVisible)
-    action = window.export_menu.entries[entry]
+    exports_of(window).folder = target.parent
+    exports_of(window).popup(button.mapToGlobal(button.rect().bottomLeft()))
+    qtbot.waitUntil(exports_of(window).isVisible)
+    action = exports_of(window).entries[entry]
     assert action.isVisible()
-    place = window.export_menu.actionGeometry(action).center()
-    qtbot.mouseClick(window.export_menu, Qt.MouseButton.LeftButton, pos=place)
-    dialog = window.export_menu.dialog
+    place = exports_of(window).actionGeometry(action).center()
+    qtbot.mouseClick(exports_of(window), Qt.MouseButton.LeftButton, pos=place)
+    dialog = exports_of(window).dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: dialog.isVisible() and Path(dialog.directory().path()) == target.parent)
     formats_box = dialog.findChild(QComboBox, "fileTypeCombo")
@@ -377,10 +378,10 @@ def test_charts_metrics_and_film_are_exported_by_clicks_from_the_menu_to_the_fil
             pytest.skip("no ffmpeg")
         folder = tmp_path / ending
         folder.mkdir()
-        with qtbot.waitSignal(window.export_menu.done, timeout=15_000):
+        with qtbot.waitSignal(exports_of(window).done, timeout=15_000):
             click_through(window, qtbot, entry, folder / "exported", ending)
         target = folder / f"exported.{ending}"
         assert window.top_bar.status.text() == f"saved exported.{ending}"
         assert target.read_bytes().startswith(magic)
         assert [each.name for each in folder.iterdir()] == [target.name], "nothing half-written beside it"
-    qtbot.waitUntil(lambda: window.export_menu.writing_dialog is None)
+    qtbot.waitUntil(lambda: exports_of(window).writing_dialog is None)

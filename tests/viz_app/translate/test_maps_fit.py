@@ -13,6 +13,7 @@ from augenmerk.viz_app.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import lessons_of
 from tests.viz_app.synthetic import FakeTranslator
 
 WORDS = "Ein kleines Mädchen mit rotem Hut und blauem Kleid spielt mit einem großen braunen Hund im grünen Gras".split()
@@ -85,14 +86,14 @@ def test_every_row_has_its_label_below_a_scene_with_question_and_answer(
         "Where does this head look? " * 3 + "Where?",
         "At the noun. " * 5 + "Yes.",
     )
-    window.lessons.lesson.add(scene)
-    window.lessons.bar.step_scene(1)
-    assert window.lessons.bar.answer.isVisible()
-    window.lessons.bar.edit_button.setChecked(is_edited)
+    lessons_of(window).lesson.add(scene)
+    lessons_of(window).bar.step_scene(1)
+    assert lessons_of(window).bar.answer.isVisible()
+    lessons_of(window).bar.edit_button.setChecked(is_edited)
     for size in (size for size in SIZES if size != SMALLEST):
         window.resize(*size)
         qtbot.waitUntil(lambda: is_in_sight(window, 1), timeout=3000)
-    window.lessons.lesson.mark_saved()
+    lessons_of(window).lesson.mark_saved()
 
 
 @pytest.mark.heavy

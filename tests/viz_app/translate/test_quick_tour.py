@@ -8,7 +8,6 @@ from augenmerk.core.analysis.roles import POSITION_SHARE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment_file import Lesson
-from augenmerk.viz_app.application import may_offer_quick_tour
 from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
@@ -16,7 +15,9 @@ from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.quick_tour import UNDONE, QuickTour
+from augenmerk.viz_app.translate.tour_part import TourPart
 from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.parts import learn_page_of, lessons_of, offer_tour_in, part
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.heavy  # each test makes a window with a model
 @pytest.fixture
 def window(make_window: MakeWindow) -> MainWindow:
     window = make_window(None, sentence="Auf dem Markt verkauft eine junge Frau frische Blumen.", loader=open_once)
-    window.offer_quick_tour()
+    offer_tour_in(window)
     return window
 
 
@@ -81,8 +82,8 @@ def test_five_steps_lead_from_a_cell_to_the_learn_page(
     assert not preferences.has_taken_quick_tour
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert preferences.has_taken_quick_tour
-    assert window.pages.learn is not None
-    assert window.pages.learn.isVisible()
+    assert learn_page_of(window) is not None
+    assert learn_page_of(window).isVisible()
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
 
 
@@ -99,17 +100,17 @@ def test_they_have_the_keyboard_at_the_start(qtbot: QtBot, window: MainWindow, k
 def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(qtbot: QtBot, window: MainWindow) -> None:
     window.documents.open(shipped_lessons()[0])
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour), timeout=20_000)
-    window.offer_quick_tour()
+    offer_tour_in(window)
     assert not window.findChildren(QuickTour)
-    window.lessons.close()
-    window.offer_quick_tour()
+    lessons_of(window).close()
+    offer_tour_in(window)
     assert steps_of(window).isVisible()
 
 
 def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None:
     window = make_window(None, sentence="Eine Erdbeerverkäuferin lacht auf dem Wochenmarkt.", loader=open_once)
     window.state.settings.merges_words = True
-    window.offer_quick_tour()
+    offer_tour_in(window)
     state, steps = window.state, steps_of(window)
     translation = state.translation
     assert translation is not None
@@ -192,7 +193,7 @@ def test_a_sentence_typed_over_theirs_stays_and_changes_from_before_them_too(qtb
     assert state.experiment.source_text == "Zwei Hunde spielen."
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
     state.submit(toggle(Head("cross", 1, 5)))
-    window.offer_quick_tour()
+    offer_tour_in(window)
     qtbot.mouseClick(steps_of(window).skip_button, Qt.MouseButton.LeftButton)
     assert state.experiment.heads_off == {Head("cross", 1, 5)}, "the first steps change nothing"
 
@@ -202,7 +203,7 @@ def test_the_note_of_an_example_gives_way_to_them(qtbot: QtBot, make_window: Mak
     panel = window.translate_page.sentence
     panel.examples.show_example(gallery()[0])
     qtbot.waitUntil(panel.note.isVisible, timeout=20_000)
-    window.offer_quick_tour()
+    offer_tour_in(window)
     assert steps_of(window).isVisible()
     assert not panel.note.isVisible(), "it speaks of another cell"
 
@@ -219,9 +220,9 @@ def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: Mai
 
 def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: MainWindow) -> None:
     steps = steps_of(window)
-    window.pages.show(1)
+    window.pages.show("learn")
     assert not steps.isVisible()
-    window.offer_quick_tour()
+    offer_tour_in(window)
     assert steps_of(window) is steps
     assert steps.isVisible()
 
@@ -229,28 +230,28 @@ def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: M
 def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=open_once)
     window.state.settings.shown = "difference"
-    window.offer_quick_tour()
+    offer_tour_in(window)
     assert window.state.settings.shown == "changed"
     assert "outlined cell" in steps_of(window).text.text(), "a strong cell is dark in one theme and light in the other"
 
 
 def test_they_are_not_offered_over_changes_that_are_there(make_window: MakeWindow, preferences: Preferences) -> None:
     window = make_window(None, wait=False)
-    assert may_offer_quick_tour(preferences, window)
+    assert part(window, TourPart).is_due
     window.state.submit(toggle(Head("cross", 1, 5)))
-    assert not may_offer_quick_tour(preferences, window)
+    assert not part(window, TourPart).is_due
     window.state.submit(undo)
-    window.lessons.lesson.restore(Lesson("Restored after a crash"), None, 0, is_saved=False)
-    assert not may_offer_quick_tour(preferences, window), "its notice would replace that of the unsaved changes"
-    window.lessons.lesson.close()
-    assert may_offer_quick_tour(preferences, window)
+    lessons_of(window).lesson.restore(Lesson("Restored after a crash"), None, 0, is_saved=False)
+    assert not part(window, TourPart).is_due, "its notice would replace that of the unsaved changes"
+    lessons_of(window).lesson.close()
+    assert part(window, TourPart).is_due
     preferences.has_taken_quick_tour = True
-    assert not may_offer_quick_tour(preferences, window)
+    assert not part(window, TourPart).is_due
 
 
 def test_they_wait_for_the_first_translation(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, wait=False)
-    window.offer_quick_tour()
+    offer_tour_in(window)
     steps = steps_of(window)
     assert not steps.isVisible()
     qtbot.waitUntil(steps.isVisible, timeout=20_000)

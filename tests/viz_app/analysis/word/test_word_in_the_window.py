@@ -13,10 +13,11 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Network
 from augenmerk.viz_app.analysis.word.view import WordTab
-from augenmerk.viz_app.main_window import TRAIN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.tab_contents import WordView
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.parts import TRAIN, exports_of
 
 
 @pytest.fixture
@@ -73,18 +74,18 @@ def test_the_palette_finds_the_tab_from_any_page(window: MainWindow, qtbot: QtBo
 def test_the_numbers_in_sight_are_exported_as_csv_and_json(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, view: WordView
 ) -> None:
-    entry = window.export_menu.entries["analysis"]
-    window.export_menu.aboutToShow.emit()
+    entry = exports_of(window).entries["analysis"]
+    exports_of(window).aboutToShow.emit()
     assert not entry.isVisible(), "the tab is not open"
     window.analysis.open_tab("word")
     tab = _tab_in_sight(window, qtbot)
     tab.show_view(view)
     qtbot.waitUntil(lambda: tab.numbers() is not None)
-    window.export_menu.aboutToShow.emit()
+    exports_of(window).aboutToShow.emit()
     assert entry.isVisible()
     assert entry.isEnabled()
     for suffix in ("csv", "json"):
-        window.export_menu.saving.save_analysis(tmp_path / f"numbers.{suffix}")
+        exports_of(window).saving.save_analysis(tmp_path / f"numbers.{suffix}")
     described = json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))
     with (tmp_path / "numbers.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -109,4 +110,4 @@ def test_the_numbers_in_sight_are_exported_as_csv_and_json(
     else:
         assert described["rows"][-1]["translation"] == translation.text
     with pytest.raises(StorageError, match=r"ends in \.csv or \.json"):
-        window.export_menu.saving.save_analysis(tmp_path / "numbers.xlsx")
+        exports_of(window).saving.save_analysis(tmp_path / "numbers.xlsx")

@@ -1,0 +1,62 @@
+"""The parts of a window that extensions add, by their classes."""
+
+from augenmerk.viz_app.documents.lesson_documents import LessonDocuments
+from augenmerk.viz_app.documents.lessons_part import LessonsPart
+from augenmerk.viz_app.export.menu import ExportMenu
+from augenmerk.viz_app.export.part import ExportsPart
+from augenmerk.viz_app.learn.page import LearnPage
+from augenmerk.viz_app.learn.part import NAME as LEARN
+from augenmerk.viz_app.learn.part import LearnPart
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.pages import TRANSLATE
+from augenmerk.viz_app.presentation import Presentation, PresentationPart, Views
+from augenmerk.viz_app.train.page import TrainPage
+from augenmerk.viz_app.train.part import NAME as TRAIN
+from augenmerk.viz_app.train.part import TrainPart
+from augenmerk.viz_app.translate.tour_part import TourPart
+from augenmerk.viz_app.window_part import PartT
+
+__all__ = ["LEARN", "TRAIN", "TRANSLATE"]
+
+
+def part(window: MainWindow, kind: type[PartT]) -> PartT:
+    """The part of this class."""
+    found = window.part(kind)
+    assert found is not None, kind
+    return found
+
+
+def lessons_of(window: MainWindow) -> LessonDocuments:
+    return part(window, LessonsPart).documents
+
+
+def presentation_of(window: MainWindow) -> Presentation:
+    return part(window, PresentationPart).presentation
+
+
+def present_in(window: MainWindow, name: str = "") -> None:
+    part(window, PresentationPart).present(name)
+
+
+def views_of(window: MainWindow) -> Views:
+    return part(window, PresentationPart).views
+
+
+def exports_of(window: MainWindow) -> ExportMenu:
+    return part(window, ExportsPart).menu
+
+
+def learn_page_of(window: MainWindow) -> LearnPage | None:
+    return part(window, LearnPart).widget
+
+
+def open_chapter_in(window: MainWindow, name: str) -> None:
+    part(window, LearnPart).open_chapter(name)
+
+
+def train_page_of(window: MainWindow) -> TrainPage | None:
+    return part(window, TrainPart).widget
+
+
+def offer_tour_in(window: MainWindow) -> None:
+    part(window, TourPart).offer()
