@@ -29,7 +29,7 @@ def run() -> list[Ratio]:
     from augenmerk.viz_app.pages import TRANSLATE
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
-    from augenmerk.viz_app.worker.training import interpreter_shared_fairly
+    from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
 
     app = QApplication.instance() or QApplication([])
     assert isinstance(app, QApplication)

@@ -51,7 +51,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, Failure
-from augenmerk.viz_app.worker.training import interpreter_shared_fairly
+from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
 
 SCREENSHOT_LIMIT_MS = 180_000
 SCREENSHOT_SIZE = (1440, 900)

@@ -3,6 +3,7 @@
 from augenmerk.viz_app.window_part import Page, Part
 
 EXPORTS = Part("augenmerk.viz_app.export.part:ExportsPart", order=10)
+EFFECT_OF_CHANGES = Part("augenmerk.viz_app.translate.effect_part:EffectPart", order=15)
 PRESENTATION = Part("augenmerk.viz_app.presentation:PresentationPart", order=20)
 LEARN = Page("augenmerk.viz_app.learn.part:LearnPart", order=30, title="Learn", key="Ctrl+2")
 TRAIN = Page("augenmerk.viz_app.train.part:TrainPart", order=40, title="Train", key="Ctrl+3")

@@ -36,7 +36,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, redo, reset, toggle, undo
 from augenmerk.viz_app.theme import Theme, ThemeChoice
 from augenmerk.viz_app.train.state import Status
-from augenmerk.viz_app.worker.training import interpreter_shared_fairly
+from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, learn_page_of, train_page_of
 

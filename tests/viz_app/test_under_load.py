@@ -12,7 +12,7 @@ from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.page import TranslatePage
-from augenmerk.viz_app.worker.training import SWITCH_INTERVAL_SECONDS
+from augenmerk.viz_app.worker.interpreter import SWITCH_INTERVAL_SECONDS
 from benchmarks.gui_load import measure
 from benchmarks.hands import Hands
 from tests.viz_app.parts import TRAIN, TRANSLATE, train_page_of

@@ -30,8 +30,9 @@ from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.widgets.labels import label
 from augenmerk.viz_app.widgets.layouts import column_of, row_of
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
 from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
-from augenmerk.viz_app.worker.training import TrainingBody, interpreter_shared_fairly, leave_a_core_to_the_window
+from augenmerk.viz_app.worker.training import TrainingBody, leave_a_core_to_the_window
 
 if TYPE_CHECKING:
     from augenmerk.viz_app.train.run_view import RunView

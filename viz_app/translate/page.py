@@ -7,8 +7,6 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
-from augenmerk.core.analysis.parts import ChangeEffect
-from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
 from augenmerk.viz_app.state.experiment_state import RequestState
@@ -19,13 +17,13 @@ from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS
 from augenmerk.viz_app.views.export_source import ExportSource
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.views.heads import HeadsPanel
-from augenmerk.viz_app.views.sentence import SentencePanel, original_text, typing_hint
+from augenmerk.viz_app.views.sentence import SentencePanel, typing_hint
 from augenmerk.viz_app.widgets.buttons import flat_button
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.widgets.labels import EmptyState
 from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
-from augenmerk.viz_app.worker.explaining import ChangeEffectJob, LeftOutWordsJob
+from augenmerk.viz_app.worker.explaining import LeftOutWordsJob
 from augenmerk.viz_app.worker.inference import ExperimentController, Failure
 
 VEIL_OPACITY = 0.6
@@ -78,7 +76,7 @@ class TranslatePage(QWidget):
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.chips_area)
         self._veils = [Veil(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
-        self._findings = SentenceFindings(controller, sentence)
+        self._left_out = RequestState()
         self._connect()
         self.show_message("")
 
@@ -176,6 +174,7 @@ class TranslatePage(QWidget):
         self.cancel_button.clicked.connect(state.cancel)
         state.experiment_cancelled.connect(self._on_cancelled)
         state.result_changed.connect(self._show_result)
+        state.result_changed.connect(self._mark_left_out)
         state.model_changed.connect(self._show_whether_outdated)
         self.controller.failed.connect(self._on_failed)
 
@@ -190,6 +189,13 @@ class TranslatePage(QWidget):
             self.state.ask_again()
         else:
             self.state.submit(edit_text(text))
+
+    def _mark_left_out(self) -> None:
+        """Asks which source words the translation left out, and marks them."""
+        result, marks = self.state.current, self.sentence.marks
+        if result is not None and not marks.knows_left_out(result):
+            mark = partial(marks.mark_left_out, result)
+            self.controller.ask(LeftOutWordsJob(result.changed), self._left_out, mark)
 
     def _show_result(self) -> None:
         self._show_whether_outdated()
@@ -223,38 +229,6 @@ class TranslatePage(QWidget):
         self.show_message(
             f"{problem}{' Or choose an example.' if self.sentence.examples.isEnabled() else ''}" if problem else hint
         )
-
-
-class SentenceFindings:
-    """Adds to a sentence its left-out words and, after a switch-off, the parts of a word that increased.
-
-    The latter word is the picked one, or else the one whose probability changed most.
-
-    Args:
-        controller: asks the model.
-        sentence: shows the answers. If no word changed, it offers a part to switch off.
-    """
-
-    def __init__(self, controller: ExperimentController, sentence: SentencePanel) -> None:
-        self._controller, self._sentence = controller, sentence
-        self._effect, self._left_out = RequestState(), RequestState()
-        controller.state.result_changed.connect(self._ask)
-
-    def _ask(self) -> None:
-        state = self._controller.state
-        result = state.current
-        if result is not None and not self._sentence.marks.knows_left_out(result):
-            mark = partial(self._sentence.marks.mark_left_out, result)
-            self._controller.ask(LeftOutWordsJob(result.changed), self._left_out, mark)
-        if result is not None and result.experiment.scalings:
-            words = [word for word in result.original.target_words if state.selection.is_picked(word)]
-            job = ChangeEffectJob(result, words[0].start if words else None)
-            self._controller.ask(job, self._effect, partial(self._show, result))
-
-    def _show(self, result: ExperimentResult, effect: ChangeEffect) -> None:
-        self._sentence.original_line.setText(original_text(result, effect))
-        if result.original.text == result.changed.text and effect.largest is not None:
-            self._sentence.interventions.suggest(effect.largest, effect.word)
 
 
 CANCEL_OR_UNPIN = Command[TranslatePage](

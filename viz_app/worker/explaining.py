@@ -1,35 +1,12 @@
-"""The jobs that explain a word or a weight: parts, what each changes when it is off, and the predictions by depth."""
+"""The jobs that find left-out words and explain a weight."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from augenmerk.core.analysis.parts import ChangeEffect, RowParts
+from augenmerk.core.analysis.parts import RowParts
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import ExperimentResult, Word
-from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
-
-if TYPE_CHECKING:  # torch belongs to the worker thread
-    pass
-
-
-@dataclass(frozen=True, eq=False)
-class ChangeEffectJob(Job):
-    """The parts of a word that the changes of an experiment increased.
-
-    Attributes:
-        result: of the experiment.
-        step: of the word in the original; None for the one whose probability changed most.
-    """
-
-    result: ExperimentResult
-    step: int | None
-    scope: ClassVar[JobScope] = "details"
-
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> ChangeEffect:
-        """See `Job.run`."""
-        from augenmerk.core.analysis.logit_attribution import effect_of_changes
-
-        return effect_of_changes(translator, self.result, self.step)
+from augenmerk.core.translation.result import Word
+from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
 
 
 class LeftOutWordsJob(TranslationJob):

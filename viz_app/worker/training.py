@@ -1,10 +1,8 @@
 """One thread that trains once; its events reach the window in batches."""
 
 import queue
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,11 +21,9 @@ from augenmerk.core.training.events import (
     TrainingRequest,
 )
 from augenmerk.viz_app.worker.inference import THREAD_PREFIX, Failure
+from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
 
 DRAIN_INTERVAL_MS = 200
-SWITCH_INTERVAL_SECONDS = 0.0005
-"""The longest time the training keeps the interpreter from the window; Python's default of 5 ms is noticeable, as one
-redrawing takes many turns."""
 
 
 @dataclass(frozen=True)
@@ -168,21 +164,6 @@ class TrainingRun(QObject):
             self._thread.join()
             self._has_finished = True
             self.finished.emit(ended.result)
-
-
-@contextmanager
-def interpreter_shared_fairly() -> Iterator[None]:
-    """Within the block, threads hand over the interpreter within `SWITCH_INTERVAL_SECONDS`, in the whole process.
-
-    Small models spend their steps in the interpreter. With the default of 5 ms, typing during the copy task lagged by
-    three quarters of a second (`python -m benchmarks gui_load`).
-    """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH_INTERVAL_SECONDS))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 def leave_a_core_to_the_window() -> None:
