@@ -20,11 +20,11 @@ def main(words: list[str]) -> int:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.viz_app.application import save_picture
     from augenmerk.viz_app.learn.part import LearnPart
     from augenmerk.viz_app.main_window import MainWindow
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
+    from augenmerk.viz_app.widgets.pictures import save_picture
 
     target = Path(words[0]) if words else PICTURE
     width, height = (int(part) for part in (words[1] if len(words) > 1 else "1440x1020").split("x"))

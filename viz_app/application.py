@@ -17,10 +17,8 @@ from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import (
-    QBuffer,
     QCoreApplication,
     QEventLoop,
-    QIODevice,
     QMessageLogContext,
     QObject,
     QSettings,
@@ -50,6 +48,7 @@ from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.widgets.pictures import save_picture
 from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, Failure
 from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
 
@@ -208,15 +207,6 @@ def _take_screenshot(
         window.close()
         window.deleteLater()
     return status
-
-
-def save_picture(window: MainWindow, target: Path) -> None:
-    """Saves a picture of the window as a PNG, atomically. Raises `StorageError`."""
-    buffer = QBuffer()  # Qt's writer does not tell why it failed
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    window.grab().save(buffer, "PNG")
-    with atomic_path(target) as temporary:
-        temporary.write_bytes(bytes(buffer.data().data()))
 
 
 def _show_unexpected_errors(window: MainWindow) -> None:

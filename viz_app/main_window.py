@@ -595,6 +595,8 @@ class MainWindow(QMainWindow):
         page.open_button.clicked.connect(loader.choose_file)
         notice = page.sentence.coverage_notice
         notice.offer(bar.model_button.menu_of_bigger_models(notice))
+        if not self.analysis.tabs_by_name:
+            page.withdraw_analysis()
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers
         self.documents.done.connect(bar.show_notice)
         self.documents.model_requested.connect(self.open_model)

@@ -89,7 +89,7 @@ class AnalysisPanel(QFrame):
 
     def stop(self) -> bool:
         """Cancels the computation of the visible tab; False if there is none."""
-        return self._pages.isVisible() and self.tab.stop()
+        return self._pages.isVisible() and bool(self._names) and self.tab.stop()
 
     def numbers(self) -> NumberTable | None:
         """The numbers of the visible tab; None if there are none."""
@@ -142,7 +142,8 @@ class AnalysisPanel(QFrame):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Creates the current tab."""
-        self._pages.setCurrentWidget(self.tab)
+        if self._names:
+            self._pages.setCurrentWidget(self.tab)
         super().showEvent(event)
 
     def _tab_at(self, index: int) -> AnalysisTab:

@@ -163,6 +163,10 @@ class TranslatePage(QWidget):
         """Opens the analysis tabs if they are closed, and the other way round."""
         self._arrangement.toggle_analysis()
 
+    def withdraw_analysis(self) -> None:
+        """Hides the panel of analysis tabs, of which there are none."""
+        self._arrangement.withdraw_analysis()
+
     def _lay_out(self) -> None:
         self.sentence.rows.add_button(self._arrangement.buttons)
         self._column = column_of(self.sentence, (self._arrangement, 1), (self.message, 1), spacing=GAP, within=self)
@@ -295,6 +299,7 @@ class Arrangement(QSplitter):
         self._preferences = preferences
         self._heads, self._head = heads, head
         self._sizes_beside: tuple[list[int], list[int]] = ([], [])
+        self._has_analysis = True
         self.analysis = analysis
         self.analysis_button = flat_button("", TOGGLE_ANALYSIS.tip_with_keys("Analysis tabs next to the maps"))
         self.thumbnails_button = flat_button("Thumbnails ▸", THUMBNAILS_TIP)
@@ -322,8 +327,17 @@ class Arrangement(QSplitter):
         self.analysis_button.clicked.connect(self.toggle_analysis)
         self.thumbnails_button.clicked.connect(lambda: self.show_analysis(False))
 
+    def withdraw_analysis(self) -> None:
+        """Hides the tabs and their buttons for good; what the user chose stays remembered."""
+        self._has_analysis = False
+        self.analysis.setVisible(False)
+        self.buttons.setVisible(False)
+        self._fit()
+
     def show_analysis(self, is_shown: bool) -> None:
         """Opens or closes the analysis tabs, and remembers it."""
+        if not self._has_analysis:
+            return
         self._preferences.is_analysis_open = is_shown
         self.analysis.setVisible(is_shown)
         self.analysis_button.setText("Analysis ▾" if is_shown else "Analysis ▸")

@@ -3,6 +3,7 @@
 import re
 from functools import partial
 from html import escape
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -34,6 +35,7 @@ from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.analysis.parts import OTHERS, ComponentGroup, RowParts
 from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.counting import display_text
+from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MapKind
@@ -60,6 +62,7 @@ from augenmerk.viz_app.views.commands import SWITCH_HEAD
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, choice_buttons, flat_button
 from augenmerk.viz_app.widgets.canvas import Canvas
 from augenmerk.viz_app.widgets.commands import Command, run_by_key
+from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
 from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
 from augenmerk.viz_app.widgets.layouts import (
     ContentHeightScrollArea,
@@ -70,8 +73,9 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
+from augenmerk.viz_app.widgets.pictures import save_picture
 from augenmerk.viz_app.worker.explaining import RowPartsJob
-from augenmerk.viz_app.worker.inference import ExperimentController
+from augenmerk.viz_app.worker.inference import ExperimentController, Failure
 from augenmerk.viz_app.worker.jobs import TraceJob
 
 SCOPES = {
@@ -105,7 +109,7 @@ class HeadPanel(QFrame):
         sizes: the size of the cells, or the threshold of the lines.
         controls: the names of rows and columns, and the hidden ones; a low panel shows their menu instead.
         switch_button: switches the head off, or on again.
-        export_button: for the page to put a menu on.
+        export_button: saves the map as a picture; extensions put a larger menu on it.
         measure_menu: the measure of the cells.
         picture_menu: heatmap or lines.
         scope_menu, combination_menu: the heads in the map, and their combination.
@@ -163,10 +167,24 @@ class HeadPanel(QFrame):
         for name in ("measure", "picture", "scope", "combination"):
             self._menus[name].chosen.connect(partial(setattr, settings, name))
         self.export_button = MenuButton("Export ▾", "Save or copy the map, all heads, the page, the numbers")
+        pictures = QMenu(self)
+        pictures.addAction("The large map (PNG)…").triggered.connect(self.ask_where_to_save)
+        self.export_button.setMenu(pictures)
         self.explain_button = flat_button("", f"{QUESTION} This map in a few sentences")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName(QUESTION)
         self.explain_button.toggled.connect(self._show_explanation)
+
+    def ask_where_to_save(self) -> None:
+        """Asks for a file, and saves a picture of the large map in it."""
+
+        def save(target: Path) -> None:
+            try:
+                save_picture(self.map, target)
+            except StorageError as error:
+                show_failure(self.window(), "It was not saved", Failure.of(error))
+
+        ask_where_to_save(self, "Export", Path("map"), save, {"png": "PNG picture (*.png)"})
 
     @property
     def _menus(self) -> dict[str, ChoiceMenu]:
