@@ -513,6 +513,8 @@ class Views:
             return
         views = self.presentables()
         view = next((view for view in views if view.name == name), views[0])
+        if name not in ("", view.name):
+            self._window.top_bar.show_notice(f"There is no view “{name}” here: its extension is not installed")
         if shown is None:
             view.open()
             if view is not views[0] and view.caption is not None:

@@ -1,5 +1,6 @@
 """Experiment and lesson files, checked for contents that the window can show; the view as values of a file. No Qt."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -31,6 +32,8 @@ OPTIONS = choices_of(MapViewSettings)
 """The options of the maps that files keep, by name, with their choices."""
 MAX_POSITION = 100_000
 NO_DIGEST = "0" * 64
+_EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,59}")
+"""Names of measures."""
 SHIPPED_LESSONS = "lessons"
 """The folder of `resources/` with the lessons that ship."""
 
@@ -71,6 +74,8 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
 def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     """Raises `ExperimentFileError` for an invalid value, before the screen changes."""
     for name, value in values.items():
+        if name == "measure" and isinstance(value, str) and _EXTENSION.fullmatch(value):
+            continue  # perhaps of an extension that is not installed
         if name in OPTIONS:
             _check_option(name, value, OPTIONS[name])
         elif name in CONTENT_FIELDS:

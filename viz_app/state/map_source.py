@@ -133,14 +133,14 @@ class MapSource:
 
     def shown_measure(self, kind: MapKind) -> MeasureName:
         """The measure shown of a kind of map: the weight if the requested one does not exist, or is not known yet."""
-        measure = self.settings.measure
+        measure = self.settings.known_measure
         if measure == "weight" or kind not in MEASURES[measure].kinds:
             return "weight"
         return measure if self.lacking_measure() is None else "weight"
 
     def lacking_measure(self) -> Translation | None:
         """A translation that must be measured to show the chosen measure; None if there is none."""
-        measure = self.settings.measure
+        measure = self.settings.known_measure
         if measure == "weight":
             return None
         return next((each for each in self._translations_shown() if (each, measure) not in self.measured), None)

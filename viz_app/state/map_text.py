@@ -103,6 +103,8 @@ def measure_note(state: ExperimentState) -> str:
     measure, kind = state.settings.measure, state.selection.head.kind
     if state.result is None or measure == "weight":
         return ""
+    if measure not in MEASURES:
+        return f"There is no measure “{measure}” here: its extension is not installed. The weights are shown."
     if kind not in MEASURES[measure].kinds:
         return f"There is no {MEASURES[measure].name} for these maps: the weights are shown."
     if state.maps.shown_measure(kind) != measure:

@@ -88,7 +88,8 @@ class MapViewSettings:
         hides_wrapping, hides_punctuation: the tokens left out of the maps; the rest of a query is renormalised.
         merges_words: words instead of pieces.
         transposes: keys in rows and queries in columns.
-        measure: the meaning of a cell; if it does not exist or is not known yet, the weight is shown.
+        measure: the meaning of a cell; if it does not exist or is not known yet, the weight is shown. It may be one of
+            an extension that is not installed: files keep it.
         scope: the heads in the large map: the chosen one, all of its layer, all of its kind, or a set.
         combination: mean or maximum of these.
         several: the set, all of one kind.
@@ -122,6 +123,11 @@ class MapViewSettings:
     folds_encoder: bool = option(False, "grid", key="translate/fold_encoder")
     folds_decoder: bool = option(False, "grid", key="translate/fold_decoder")
     folds_cross: bool = option(False, "grid", key="translate/fold_cross")
+
+    @property
+    def known_measure(self) -> MeasureName:
+        """The measure; the weight if its extension is not installed."""
+        return self.measure if self.measure in MEASURES else "weight"
 
     @property
     def folded_kinds(self) -> tuple[MapKind, ...]:

@@ -259,7 +259,7 @@ class HeadPanel(QFrame):
         notes = map_text.off_note(state), map_text.difference_note(state), map_text.hiding_note(state)
         meaning = map_text.meaning_of_query(state, state.settings.picture)
         self._meanings = " ".join(filter(None, notes)), meaning, map_text.measure_note(state)
-        measure, kind = state.settings.measure, state.selection.head.kind
+        measure, kind = state.settings.known_measure, state.selection.head.kind
         self._offers_cancel = state.measuring.is_awaited and kind in MEASURES[measure].kinds
         self._show_explanation()
         self._place_card_soon()

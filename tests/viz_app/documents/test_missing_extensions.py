@@ -1,0 +1,57 @@
+"""Files that name a measure or a view of an extension that is not installed here."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.translation.experiment_file import (
+    Lesson,
+    Scene,
+    read_experiment_file,
+    read_lesson_file,
+    write_experiment_file,
+    write_lesson_file,
+)
+from augenmerk.viz_app.documents.reading import saved_experiment
+from augenmerk.viz_app.main_window import MainWindow
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import lessons_of
+
+pytestmark = pytest.mark.heavy
+
+
+def settle(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: not window.state.request.is_running and window.state.current is not None)
+
+
+def test_an_experiment_with_a_missing_measure_shows_weights_says_so_and_keeps_it(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window, path = make_window(), tmp_path / "saved.augenmerk"
+    saved = saved_experiment(window.state)
+    write_experiment_file(replace(saved, view={**saved.view, "measure": "entropy-flow"}), path)
+    window.documents.open(path)
+    settle(qtbot, window)
+    assert window.state.maps.shown_measure("cross") == "weight"
+    said = "There is no measure “entropy-flow” here: its extension is not installed. The weights are shown."
+    assert said in window.translate_page.head.meaning.text()
+    window.documents.save(path)
+    assert read_experiment_file(path).view["measure"] == "entropy-flow"
+
+
+def test_a_lesson_with_a_missing_view_shows_the_map_says_so_and_keeps_it(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window, path = make_window(), tmp_path / "lesson.augenmerk"
+    saved = saved_experiment(window.state)
+    write_lesson_file(Lesson("Other tabs", (Scene("First", "Text.", saved, page="entropy-flow"),)), path)
+    window.documents.open(path)
+    settle(qtbot, window)
+    lessons = lessons_of(window)
+    assert lessons.lesson.scene is not None
+    assert "There is no view “entropy-flow” here" in window.top_bar.status.text()
+    lessons.lesson.rename("Other title")
+    lessons.save()
+    assert read_lesson_file(path).scenes[0].page == "entropy-flow"
