@@ -1,0 +1,1 @@
+"""An example of an extension of Augenmerk, explained in docs/extending.md."""

@@ -1,0 +1,23 @@
+"""A measure: how many times more attention a key gets than if all keys were alike."""
+
+from augenmerk.core.analysis.measure import Measure
+from augenmerk.core.analysis.model_pass import Pass
+from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
+
+
+def above_uniform(model_pass: Pass, kind: MapKind) -> FloatArray:
+    """The weights times the number of keys, [L, H, Q, M]."""
+    weights = model_pass.weights(kind)
+    return weights * weights.shape[-1]
+
+
+ABOVE_UNIFORM = Measure(
+    compute=above_uniform,
+    order=100,
+    name="times uniform",
+    meaning="How many times more attention this key gets than if the head looked at all keys alike.",
+    caveat="It grows with the length of the sentence, so compare it within one sentence only.",
+    kinds=MAP_KINDS,
+    per_head=MAP_KINDS,
+    rows_sum_to_one=False,
+)

@@ -1,0 +1,81 @@
+"""The example of docs/extending.md, installed into a folder and found there by its entry points."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
+SOURCE = Path(__file__).parent / "example_extension"
+SENTENCE = "Zwei Hunde spielen im Schnee."
+WINDOW = """
+import sys
+from PySide6.QtCore import QEventLoop, QSettings, QTimer
+from PySide6.QtWidgets import QApplication
+app = QApplication([])
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.theme import Theme
+Theme.light().apply(app)
+window = MainWindow(Preferences(QSettings(sys.argv[1], QSettings.Format.IniFormat)), sentence=sys.argv[2])
+loop = QEventLoop()
+window.translation_shown.connect(loop.quit)
+QTimer.singleShot(60_000, loop.quit)
+window.show()
+loop.exec()
+print("augenmerk_example.tab" in sys.modules)
+window.analysis.open_tab("sharpest")
+app.processEvents()
+tab = window.analysis.tab
+print(type(tab).__module__, len(tab.bars.bars), tab.bars.bars[0].text)
+window.state.settings.measure = "above-uniform"
+print(window.translate_page.head.measure_menu.text())
+window.shutdown.end()
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment variables with which Python finds the installed example."""
+    folder = tmp_path_factory.mktemp("installed")
+    options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, "--target", folder, SOURCE], check=True)
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def run(installed: dict[str, str], *arguments: str) -> str:
+    done = subprocess.run([sys.executable, *arguments], env=installed, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "cannot be used" not in done.stderr
+    return done.stdout
+
+
+def test_its_command_is_listed_and_runs(installed: dict[str, str]) -> None:
+    assert "print the heads that look at one token alone" in run(installed, "-m", "augenmerk", "--help")
+    lines = run(installed, "-m", "augenmerk", "sharpest", SENTENCE).splitlines()
+    assert len(lines) == 24
+    values = [float(line.split()[0]) for line in lines]
+    assert values == sorted(values, reverse=True)
+    assert "cross" in lines[0]
+
+
+def test_its_measure_is_one_of_python_and_the_terminal(installed: dict[str, str]) -> None:
+    program = f"""
+from augenmerk import Translator, measure
+translator = Translator.load()
+translation = translator.translate({SENTENCE!r})
+times = measure(translator, translation, "above-uniform", "cross").weights
+assert (times == translation.maps.cross * translation.maps.cross.shape[-1]).all()
+print("as computed")
+"""
+    assert "as computed" in run(installed, "-c", program)
+    assert "above-uniform" in run(installed, "-m", "augenmerk", "analyze", "--help")
+
+
+def test_its_tab_and_measure_are_in_the_window(installed: dict[str, str], tmp_path: Path) -> None:
+    loaded, tab, button = run(installed, "-c", WINDOW, str(tmp_path / "settings.ini"), SENTENCE).splitlines()
+    assert loaded == "False", "its code is imported when the tab is shown"
+    assert tab.startswith("augenmerk_example.tab 24 0.")
+    assert button == "times uniform ▾"
