@@ -322,7 +322,6 @@ class ShutdownSequence:
         self._window.hide()
         for part in self._window.parts:
             part.shutdown(waits=waits)
-        self._window.loader.shutdown()
         self._window.worker.close()
         self._preferences.settings.sync()
 
@@ -585,7 +584,6 @@ class MainWindow(QMainWindow):
         bar, page, loader = self.top_bar, self.translate_page, self.loader
         self.pages.shown.connect(bar.show_page)
         loader.file_chosen.connect(self.open_model)
-        loader.import_done.connect(bar.show_notice)
         self.state.result_changed.connect(self._on_result)
         self.analysis.opened.connect(lambda: self.pages.show_analysis(self.analysis.tab_name))
         self.analysis.closed.connect(lambda: page.show_analysis(False))

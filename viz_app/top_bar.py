@@ -73,6 +73,9 @@ class ModelButton(MenuButton):
     def _fill(self, menu: QMenu, *, offers_bundled: bool) -> None:
         menu.clear()
         for command in MODEL_COMMANDS:
+            if command is OPEN_BUNDLED:
+                for more in self._loader.more_commands:
+                    more.add_to(menu)
             if offers_bundled or command is not OPEN_BUNDLED:
                 command.on(self._loader).add_to(menu)
         if self._loader.recent:

@@ -2,6 +2,7 @@
 
 from augenmerk.viz_app.window_part import Page, Part
 
+IMPORTS = Part("augenmerk.viz_app.models.import_part:ImportPart", order=5)
 EXPORTS = Part("augenmerk.viz_app.export.part:ExportsPart", order=10)
 EFFECT_OF_CHANGES = Part("augenmerk.viz_app.translate.effect_part:EffectPart", order=15)
 PRESENTATION = Part("augenmerk.viz_app.presentation:PresentationPart", order=20)

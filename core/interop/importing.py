@@ -11,11 +11,9 @@ from augenmerk.core.errors import ModelImportError
 from augenmerk.core.foreign_files import CHOOSE, REPOSITORY, is_safetensors, start_of
 from augenmerk.core.interop.folder import ModelFolder
 from augenmerk.core.interop.hub import fetch
-from augenmerk.core.interop.joeynmt import CONFIG, JoeyNMTModel
-from augenmerk.core.interop.marian import MarianModel
 from augenmerk.core.interop.model import FolderModel, ImportedModel, ImportOptions, ImportSummary
 from augenmerk.core.interop.pickled import is_pytorch_file
-from augenmerk.core.interop.state_dicts import read_annotated, read_notebook
+from augenmerk.core.interop.reader import READERS
 from augenmerk.core.interop.weights import check_memory, read_values, weights_among
 
 _COPIES, _COPIES_OF_PICKLED = 2, 3
@@ -82,12 +80,13 @@ def recognize(
         raise ModelImportError(foreign.message)
     if source.is_dir():
         folder = ModelFolder(source)
-        if folder.has(CONFIG) and not folder.has("config.json"):
-            return JoeyNMTModel(folder, options)
-        if not folder.has("config.json"):
-            found = ", ".join(folder.names()[:12]) or "nothing"
-            raise ModelImportError(f"{source} has no config.json and no {CONFIG}; it holds {found}. {CHOOSE}")
-        return MarianModel(folder, options)
+        readers = [reader for reader in READERS.values() if reader.settings_file and reader.read_folder is not None]
+        for reader in readers:
+            if folder.has(reader.settings_file) and reader.read_folder is not None:
+                return reader.read_folder(folder, options)
+        settings = " and no ".join(reader.settings_file for reader in readers)
+        found = ", ".join(folder.names()[:12]) or "nothing"
+        raise ModelImportError(f"{source} has no {settings}; it holds {found}. {CHOOSE}")
     if not source.is_file():
         raise ModelImportError(f"{source} is not a regular file. {CHOOSE}")
     return _recognize_file(source, options, should_stop)
@@ -105,10 +104,9 @@ def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[
         raise ModelImportError(f"{source} is neither a PyTorch file nor a safetensors file. {CHOOSE}")
     check_memory(source, (_COPIES_OF_PICKLED if is_pickled else _COPIES) * num_bytes)
     weights = weights_among(source, read_values(source, should_stop))
-    if "encoder.tok_embedding.weight" in weights:
-        return read_notebook(source, weights, options)
-    if "src_embed.0.lut.weight" in weights:
-        return read_annotated(source, weights, options)
+    for reader in READERS.values():
+        if reader.weight in weights and reader.read_weights is not None:
+            return reader.read_weights(source, weights, options)
     if "model.source_embedding.tokens.weight" in weights:
         raise ModelImportError(f"{source} is already an Augenmerk checkpoint. Open it directly.")
     shown = ", ".join(sorted(weights)[:3])

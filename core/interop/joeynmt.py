@@ -18,6 +18,7 @@ from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.interop.folder import OTHER_COPY, ModelFolder, Section, settings_of
 from augenmerk.core.interop.model import FolderModel, ImportOptions, languages_of
+from augenmerk.core.interop.reader import Reader
 from augenmerk.core.interop.weights import (
     LayerNames,
     WeightMap,
@@ -378,3 +379,6 @@ def _with_tables(
     tolerance = 1e-6 + _ROUNDING * torch.arange(count)[:, None]
     found = [None if table is None else table[0] for table in tables]
     return with_positions(config, converted, found, sinusoidal_table(count, config.width), tolerance)
+
+
+JOEYNMT = Reader(order=20, settings_file=CONFIG, read_folder=JoeyNMTModel)

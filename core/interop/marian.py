@@ -18,6 +18,7 @@ from augenmerk.core.errors import ModelImportError
 from augenmerk.core.foreign_files import CHOOSE_MARIAN, other_architecture
 from augenmerk.core.interop.folder import OTHER_COPY, ModelFolder, Section, settings_of
 from augenmerk.core.interop.model import FolderModel, ImportOptions, languages_of
+from augenmerk.core.interop.reader import Reader
 from augenmerk.core.interop.weights import (
     MATRICES,
     LayerNames,
@@ -456,3 +457,6 @@ def _bias(path: Path, weights: Mapping[str, Tensor], num_target: int) -> Tensor:
         return torch.zeros(num_target)
     check_shapes(path, weights, {_BIAS: (1, num_target)})
     return weights[_BIAS][0]
+
+
+MARIAN = Reader(order=10, settings_file="config.json", read_folder=MarianModel)

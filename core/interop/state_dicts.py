@@ -28,6 +28,7 @@ from augenmerk.core.interop.model import (
     with_weights_read,
 )
 from augenmerk.core.interop.pickled import is_pytorch_file
+from augenmerk.core.interop.reader import Reader
 from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, tied
 from augenmerk.core.model.layers import sinusoidal_table
 from augenmerk.core.plain_text import name_of
@@ -316,3 +317,7 @@ def _imported(
         word_counts=word_counts,
     )
     return ImportedModel(checkpoint, with_weights_read(summary, options.half_precision, weights))
+
+
+NOTEBOOK = Reader(order=30, weight="encoder.tok_embedding.weight", read_weights=read_notebook)
+ANNOTATED = Reader(order=40, weight="src_embed.0.lut.weight", read_weights=read_annotated)

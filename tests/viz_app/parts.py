@@ -8,6 +8,7 @@ from augenmerk.viz_app.learn.page import LearnPage
 from augenmerk.viz_app.learn.part import NAME as LEARN
 from augenmerk.viz_app.learn.part import LearnPart
 from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.models.import_part import ImportPart
 from augenmerk.viz_app.pages import TRANSLATE
 from augenmerk.viz_app.presentation import Presentation, PresentationPart, Views
 from augenmerk.viz_app.train.page import TrainPage
@@ -24,6 +25,10 @@ def part(window: MainWindow, kind: type[PartT]) -> PartT:
     found = window.part(kind)
     assert found is not None, kind
     return found
+
+
+def imports_of(window: MainWindow) -> ImportPart:
+    return part(window, ImportPart)
 
 
 def lessons_of(window: MainWindow) -> LessonDocuments:

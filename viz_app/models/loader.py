@@ -1,8 +1,8 @@
 """Opens models: by dialog, path or name, or the bundled one. Models of other projects are imported first."""
 
-import math
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence
@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from augenmerk.core.foreign_files import recognize, source_of
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment_file import SUFFIX
-from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.widgets.commands import Command
+from augenmerk.viz_app.widgets.commands import BoundCommand, Command
 from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, show_failure
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import LoadJob
@@ -37,12 +36,23 @@ def foreign_source(path: Path) -> Path | None:
 MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json config.yaml);;All files (*)"
 
 
+class Importer(Protocol):
+    """Imports models of other projects."""
+
+    def imported_before(self, source: Path) -> Path | None:
+        """The file of an earlier import, unless the original has changed since."""
+
+    def offer(self, source: Path) -> None:
+        """Offers to import a model; the loader's `file_chosen` follows."""
+
+
 class ModelLoader(QObject):
     """Opens models in the worker. The current model stays in use until the next is ready.
 
     Attributes:
         model: the model in use, or None.
-        import_dialog: the one that imports a model, or None.
+        importer: imports models of other projects; None if that extension is missing.
+        more_commands: further ways to open a model.
 
     Signals:
         loading(str): the model of this name is being opened.
@@ -51,7 +61,6 @@ class ModelLoader(QObject):
         previous_model_missing(): the model of the last session cannot be opened.
         file_chosen(Path | None): the user chose a file or folder, or one was imported; None for the bundled model.
         import_offered(str): the model of this name must be imported first; a dialog offers that.
-        import_done(str): a description of the imported model.
     """
 
     loading = Signal(str)
@@ -60,15 +69,14 @@ class ModelLoader(QObject):
     previous_model_missing = Signal()
     file_chosen = Signal(object)
     import_offered = Signal(str)
-    import_done = Signal(str)
 
     def __init__(self, worker: InferenceWorker, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
         self._worker, self._preferences, self._window = worker, preferences, window
         self._is_reopening = False
-        self._importer: InferenceWorker | None = None
         self.model: ModelInfo | None = None
-        self.import_dialog: ImportDialog | None = None
+        self.importer: Importer | None = None
+        self.more_commands: list[BoundCommand] = []
 
     @property
     def recent(self) -> tuple[Path, ...]:
@@ -84,9 +92,13 @@ class ModelLoader(QObject):
         """Opens a checkpoint, or the bundled one for None; imports a model of another project the first time."""
         source = foreign_source(path) if path is not None else None
         if source is not None:
-            path = self._imported_before(source)
+            if self.importer is None:
+                failure = Failure(f"{source} is a model of another project. Install the extension that imports it.")
+                self._fail(failure, shows_dialog=True)
+                return
+            path = self.importer.imported_before(source)
             if path is None:
-                self._show_import(ImportDialog(source, self._import_worker(), self._preferences, self._window))
+                self.importer.offer(source)
                 self.import_offered.emit(source.name)
                 return
         self._load(path)
@@ -121,50 +133,9 @@ class ModelLoader(QObject):
         """Asks for a folder in a dialog: models of Hugging Face and JoeyNMT are folders."""
         self._choose("Open the folder of a model", QFileDialog.FileMode.Directory)
 
-    def choose_name(self) -> None:
-        """Asks for a model at Hugging Face."""
-        self._show_import(HubDialog(self._import_worker(), self._preferences, self._window))
-
-    def shutdown(self) -> None:
-        """Ends an import."""
-        if self._importer is not None:
-            self._importer.close()
-
     def _choose(self, title: str, mode: QFileDialog.FileMode) -> None:
         folder = self._preferences.recent_models.folder
         ask_what_to_open(self._window, title, folder, self.file_chosen.emit, MODEL_FILTER, mode)
-
-    def _import_worker(self) -> InferenceWorker:
-        """Starts an import in its own thread; the current model stays available."""
-        if self._importer is None:
-            self._importer = self._worker.sibling(self)
-        return self._importer
-
-    def _imported_before(self, source: Path) -> Path | None:
-        """The file of an earlier import, unless the original has changed since."""
-        path = self._preferences.imports.file_of(source)
-        return path if path is not None and _changed(source) <= _changed(path) else None
-
-    def _show_import(self, dialog: ImportDialog) -> None:
-        """Opens the dialog, and cancels an earlier one."""
-        earlier, self.import_dialog = self.import_dialog, dialog
-        if earlier is not None:
-            earlier.reject()
-        dialog.imported.connect(self._on_imported)
-        dialog.finished.connect(lambda result: self._on_import_finished(dialog, is_done=bool(result)))
-        dialog.open()
-
-    def _on_imported(self, path: Path, about: str) -> None:
-        if about:
-            self.import_done.emit(about)
-        self.file_chosen.emit(path)
-
-    def _on_import_finished(self, dialog: ImportDialog, *, is_done: bool) -> None:
-        if dialog is not self.import_dialog:
-            return
-        self.import_dialog = None
-        if not is_done and self.model is None:  # the first model was not imported
-            self.open(None)
 
     def _on_loaded(self, path: Path | None, is_last: bool, info: ModelInfo) -> None:
         self.model, self._is_reopening = info, False
@@ -196,15 +167,5 @@ MODEL_COMMANDS = (
         "Open a model…", ModelLoader.choose_file, keys=(QKeySequence.StandardKey.Open,), group="Files"
     ),
     Command[ModelLoader]("Open a model folder…", ModelLoader.choose_folder, group="Files"),
-    Command[ModelLoader]("Open a model from Hugging Face…", ModelLoader.choose_name, group="Files"),
     OPEN_BUNDLED,
 )
-
-
-def _changed(path: Path) -> float:
-    """The time of the last change to a file, or to the newest file of a folder; infinite if unknown."""
-    try:
-        files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
-        return max((each.stat().st_mtime for each in files), default=0.0)
-    except OSError:
-        return math.inf

@@ -39,6 +39,7 @@ from tests.core.interop.published import NotebookSeq2Seq, save_whole
 from tests.core.interop.test_hub import NAME, Hub
 from tests.core.interop.test_importing import change
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import imports_of
 from tests.viz_app.synthetic import FakeTranslator
 
 LIMIT_MS = 60_000
@@ -50,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def dialog_of(window: MainWindow) -> ImportDialog:
-    dialog = window.loader.import_dialog
+    dialog = imports_of(window).dialog
     assert dialog is not None
     return dialog
 
@@ -140,8 +141,6 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     dialog.precision.actions_by_name["half"].trigger()
     assert "on the disk in 16 bits (1 MB in 32)" in dialog.about.text()
     assert window.loader.model is bundled
-    told: list[str] = []
-    window.loader.import_done.connect(told.append)
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
         dialog.import_button.click()
         assert dialog.progress.isVisible()
@@ -149,14 +148,15 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert opened.args[0].path == saved
     assert foreign_source(saved) is None
     assert load_checkpoint(saved).weights["output.bias"].dtype == torch.float16
-    assert told == [f"Imported opus-mt-de-fr: {saved.stat().st_size / 1e6:.1f} MB, weights in 16 bits"]
+    size = f"{saved.stat().st_size / 1e6:.1f} MB"
+    assert window.top_bar.status.text() == f"Imported opus-mt-de-fr: {size}, weights in 16 bits"
     assert languages_of(window.state.model, window.state.experiment.source_text) == ("German", "French")
-    assert window.loader.import_dialog is None
+    assert imports_of(window).dialog is None
     qtbot.waitUntil(lambda: not isinstance(window.state.shown, Stale), timeout=LIMIT_MS)
     assert "French" in window.translate_page.sentence.rows._target_name.text()
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(folder / "config.json")  # imported before: nothing is asked
-    assert window.loader.import_dialog is None
+    assert imports_of(window).dialog is None
 
 
 def test_the_choice_of_bits_tells_both_sizes_and_what_is_done_by_itself() -> None:
@@ -191,7 +191,7 @@ def test_a_folder_as_argument_is_offered_and_cancelling_opens_the_bundled_model(
     make_window: MakeWindow, qtbot: QtBot, folder: Path
 ) -> None:
     window = make_window(folder, wait=False)
-    qtbot.waitUntil(lambda: window.loader.import_dialog is not None)
+    qtbot.waitUntil(lambda: imports_of(window).dialog is not None)
     assert "imported before it can be opened" in window.translate_page.message.label.text()
     with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
         dialog_of(window).cancel_button.click()
@@ -207,7 +207,7 @@ def test_a_folder_in_place_of_the_last_model_is_reported_and_the_bundled_model_o
 ) -> None:
     preferences.model = folder if is_a_model else tmp_path
     window = make_window(None, loader=None)
-    assert window.loader.import_dialog is None
+    assert imports_of(window).dialog is None
     assert window.loader.model is not None
     assert window.loader.model.path == bundled_model_path()
     assert preferences.model is None
@@ -325,7 +325,7 @@ def test_a_stopped_import_leaves_nothing_and_the_model_stays(
     qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LIMIT_MS)
     dialog.import_button.click()
     dialog.cancel_button.click()
-    importer = window.loader._importer
+    importer = imports_of(window)._worker
     assert importer is not None
     assert importer.close(LIMIT_MS / 1000)
     saved = window.preferences.models_folder
@@ -411,7 +411,7 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
         dialog.cancel_button.click()
         assert window.loader.model is before
         assert not list(window.preferences.models_folder.glob("*")), "nothing is half written"
-        qtbot.waitUntil(lambda: window.loader.import_dialog is None)
+        qtbot.waitUntil(lambda: imports_of(window).dialog is None)
     with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
         window.translate_page.sentence.input.set_text("Zwei Hunde .")
 
@@ -428,7 +428,7 @@ def test_a_file_that_cannot_be_imported_is_explained_instead_of_being_offered_fo
         (tmp_path / name).write_bytes(start + bytes(100))
         with qtbot.waitSignal(window.loader.failed, timeout=LIMIT_MS) as failed:
             drop(window, tmp_path / name)
-        assert window.loader.import_dialog is None
+        assert imports_of(window).dialog is None
         assert failed.args[0].message.startswith(f"{tmp_path / name} {words}")
         for box in window.findChildren(QMessageBox):
             box.accept()
@@ -469,7 +469,7 @@ def test_without_the_package_the_dialog_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     window = make_window()
-    window.loader.choose_name()
+    imports_of(window).choose_name()
     dialog = dialog_of(window)
     dialog.import_button.click()
     qtbot.waitUntil(lambda: "pip install 'augenmerk[hub]'" in dialog.problem.text(), timeout=LIMIT_MS)
@@ -478,7 +478,7 @@ def test_without_the_package_the_dialog_says_how_to_install_it(
 @pytest.mark.heavy
 def test_a_name_is_typed_or_nothing_is_imported(make_window: MakeWindow) -> None:
     window = make_window()
-    window.loader.choose_name()
+    imports_of(window).choose_name()
     dialog = dialog_of(window)
     assert isinstance(dialog, HubDialog)
     dialog.name_edit.setText("no name")
@@ -495,7 +495,7 @@ def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot
     saved = tmp_path / "before.safetensors"
     saved.write_bytes(b"what the translator of thin air does not read")
     window.preferences.imports.remember("Helsinki-NLP/opus-mt-de-en", saved)
-    window.loader.choose_name()
+    imports_of(window).choose_name()
     dialog = dialog_of(window)
     assert dialog.import_button.text() == "Open"
     with qtbot.waitSignal(window.model_opened) as opened:
@@ -600,7 +600,7 @@ def test_languages_that_a_name_at_hugging_face_does_not_tell_can_be_typed(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     window = make_window()
-    window.loader.choose_name()
+    imports_of(window).choose_name()
     dialog = dialog_of(window)
     assert isinstance(dialog, HubDialog)
     for name, tells in (("Helsinki-NLP/opus-mt-de-en", True), ("x/opus-mt-tc-big-de-zle", True), ("me/mine", False)):

@@ -20,6 +20,7 @@ from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
 from augenmerk.viz_app.widgets.explain import entries_in, entries_of, own_text
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import imports_of
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 TIP = "“gestern”: not in the training data; the model guesses from its pieces: ges·tern"
@@ -290,8 +291,8 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
     assert names[:3] == ["Open a model…", "Open a model folder…", "Open a model from Hugging Face…"]
     assert "Open the bundled model" not in names
     next(action for action in menu.actions() if "from Hugging Face" in action.text()).trigger()
-    assert isinstance(window.loader.import_dialog, HubDialog)
-    window.loader.import_dialog.reject()
+    assert isinstance(imports_of(window).dialog, HubDialog)
+    imports_of(window).dialog.reject()
     with qtbot.waitSignal(window.translation_shown):
         sentence.input.set_text("known text")
     assert not sentence.coverage_notice.isVisible()
