@@ -1,11 +1,16 @@
 """The example of docs/extending.md, installed into a folder and found there by its entry points."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import save_file
+
+from augenmerk.core.checkpoint.file import load_checkpoint
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
 SOURCE = Path(__file__).parent / "example_extension"
@@ -59,6 +64,24 @@ def test_its_command_is_listed_and_runs(installed: dict[str, str]) -> None:
     values = [float(line.split()[0]) for line in lines]
     assert values == sorted(values, reverse=True)
     assert "cross" in lines[0]
+
+
+def test_its_reader_imports_a_model(installed: dict[str, str], untrained_checkpoint: Path, tmp_path: Path) -> None:
+    checkpoint, theirs, ours = (
+        load_checkpoint(untrained_checkpoint),
+        tmp_path / "toy.safetensors",
+        tmp_path / "ours.safetensors",
+    )
+    save_file({f"example/{name}": weight for name, weight in checkpoint.weights.items()}, theirs)
+    facts = {"model": checkpoint.run.model.to_dict(), "data": checkpoint.run.data.to_dict()}
+    facts["vocabularies"] = checkpoint.codecs.to_dict()
+    theirs.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
+    assert "The example of docs/extending.md" in run(
+        installed, "-m", "augenmerk", "import", str(theirs), "--out", str(ours)
+    )
+    imported = load_checkpoint(ours)
+    assert imported.weights.keys() == checkpoint.weights.keys()
+    assert all(torch.equal(imported.weights[name], weight) for name, weight in checkpoint.weights.items())
 
 
 def test_its_measure_is_one_of_python_and_the_terminal(installed: dict[str, str]) -> None:

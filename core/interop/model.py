@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -208,7 +208,7 @@ class FolderModel:
         options: of the import.
     """
 
-    kind: ClassVar[Literal["marian", "joeynmt"]]
+    kind: ClassVar[str]
     format: ClassVar[str]
     codecs: CodecPair
     decoding: DecodingConfig
@@ -287,6 +287,35 @@ class FolderModel:
             origin=Origin(self.kind, summary.name, self.options.revision, self.folder.licence()),
         )
         return ImportedModel(checkpoint, summary)
+
+
+def imported_from_file(
+    path: Path, weights: Mapping[str, Tensor], options: ImportOptions, format_name: str, checkpoint: Checkpoint
+) -> ImportedModel:
+    """The model of a single file.
+
+    Args:
+        path: the file.
+        weights: by their names in it.
+        options: of the import.
+        format_name: in words, for people.
+        checkpoint: the model, with the weights by the names used here.
+    """
+    num_parameters = sum(value.numel() for value in checkpoint.weights.values())
+    summary = ImportSummary(
+        name=options.name or name_of(path),
+        format=format_name,
+        languages=checkpoint.run.data.languages,
+        target_codes=checkpoint.codecs.source.target_codes,
+        num_parameters=num_parameters,
+        memory_bytes=8 * num_parameters,
+        read_bytes=path.stat().st_size,
+        is_pickled=is_pytorch_file(path),
+        has_half_precision=False,
+        half_precision=False,
+        other_bytes=bytes_besides_weights(checkpoint.codecs, checkpoint.word_counts),
+    )
+    return ImportedModel(checkpoint, with_weights_read(summary, options.half_precision, weights))
 
 
 _LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z0-9]+)*")

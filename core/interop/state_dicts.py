@@ -23,11 +23,8 @@ from augenmerk.core.interop.folder import settings_of
 from augenmerk.core.interop.model import (
     ImportedModel,
     ImportOptions,
-    ImportSummary,
-    bytes_besides_weights,
-    with_weights_read,
+    imported_from_file,
 )
-from augenmerk.core.interop.pickled import is_pytorch_file
 from augenmerk.core.interop.reader import Reader
 from augenmerk.core.interop.weights import LayerNames, WeightMap, check_finite, tied
 from augenmerk.core.model.layers import sinusoidal_table
@@ -292,22 +289,7 @@ def _imported(
 ) -> ImportedModel:
     """The model with its weights by the names used here."""
     edition, codecs, word_counts = found
-    base = preset(edition)
-    name = options.name or name_of(path)
-    num_parameters = sum(value.numel() for value in converted.values())
-    summary = ImportSummary(
-        name=name,
-        format=format_name,
-        languages=(base.data.source_language, base.data.target_language),
-        target_codes=(),
-        num_parameters=num_parameters,
-        memory_bytes=8 * num_parameters,
-        read_bytes=path.stat().st_size,
-        is_pickled=is_pytorch_file(path),
-        has_half_precision=False,
-        half_precision=False,
-        other_bytes=bytes_besides_weights(codecs, word_counts),
-    )
+    base, name = preset(edition), options.name or name_of(path)
     checkpoint = Checkpoint(
         RunConfig(edition, base.description, model, base.data, base.training),
         codecs,
@@ -316,7 +298,7 @@ def _imported(
         origin=Origin("notebook" if edition == "notebook" else "annotated", name, options.revision),
         word_counts=word_counts,
     )
-    return ImportedModel(checkpoint, with_weights_read(summary, options.half_precision, weights))
+    return imported_from_file(path, weights, options, format_name, checkpoint)
 
 
 NOTEBOOK = Reader(order=30, weight="encoder.tok_embedding.weight", read_weights=read_notebook)
