@@ -84,7 +84,7 @@ test-all: $(VENV)/.ready-dev ## Run all tests
 test-cpus: test-avx2 test-emulated ## Run the numeric tests as on other processors, without AVX-512 and without FBGEMM
 
 test-avx2: $(VENV)/.ready-dev
-	$(AVX2_ONLY) $(RUN) $(PYTEST) -m "not slow" tests/core/model tests/core/inference tests/core/translation tests/core/analysis
+	$(AVX2_ONLY) $(RUN) $(PYTEST) -m "not slow" tests/core/model tests/core/inference tests/core/translation tests/core/extensions/analyses
 
 test-emulated: $(VENV)/.ready-dev
 	@tools/emulated_tests.sh
@@ -119,7 +119,7 @@ bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
 	$(RUN) -m benchmarks
 
 soak: $(VENV)/.ready-dev ## Kill a training 100 times, fill its disk, use a window for an hour: nothing may be lost
-	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/training/test_crash.py tests/core/training/test_full_disk.py -s
+	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/extensions/training/test_crash.py tests/core/extensions/training/test_full_disk.py -s
 	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/viz_app/test_shutdown.py -s
 	$(RUN) -m tests.viz_app.soak_window --minutes $(MINUTES)
 

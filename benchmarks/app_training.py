@@ -8,9 +8,9 @@ from pathlib import Path
 import torch
 
 from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.corpora.loading import COPY, load_corpus
-from augenmerk.core.training.events import StepDone, TrainingEvent, TrainingStarted
-from augenmerk.core.training.loop import train
+from augenmerk.core.extensions.training.corpora.loading import COPY, load_corpus
+from augenmerk.core.extensions.training.events import StepDone, TrainingEvent, TrainingStarted
+from augenmerk.core.extensions.training.loop import train
 from benchmarks.ratio import Ratio
 
 STEPS, TURNS = 90, 5
@@ -58,9 +58,9 @@ def _in_app(run_config: RunConfig) -> float:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.core.training.events import TrainingRequest
-    from augenmerk.viz_app.train.page import TrainPage
-    from augenmerk.viz_app.worker.training import _read_and_train
+    from augenmerk.core.extensions.training.events import TrainingRequest
+    from augenmerk.viz_app.extensions.train.page import TrainPage
+    from augenmerk.viz_app.extensions.train.worker import _read_and_train
 
     app = QApplication.instance() or QApplication([])
     clock = _Clock()

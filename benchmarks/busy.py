@@ -110,9 +110,9 @@ def _work(threads: str, cores: Sequence[int]) -> None:
     import torch
 
     from augenmerk.core.config import preset
-    from augenmerk.core.corpora.batches import collate
+    from augenmerk.core.extensions.training.corpora.batches import collate
+    from augenmerk.core.extensions.training.session import TrainingSession
     from augenmerk.core.resources import example_sentences
-    from augenmerk.core.training.session import TrainingSession
     from augenmerk.core.translation.translator import Translator
     from benchmarks.training import made_up_corpus
 

@@ -59,12 +59,12 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
-    from augenmerk.viz_app.analysis.panel import AnalysisPanel
-    from augenmerk.viz_app.analysis.tab import AnalysisContext
+    from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.state.experiment_state import ExperimentState
     from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+    from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel
+    from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
     from augenmerk.viz_app.translate.page import TranslatePage
     from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 

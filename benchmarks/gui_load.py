@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.corpora.loading import COPY
+from augenmerk.core.extensions.training.corpora.loading import COPY
 from benchmarks.lag import allowed_lag, lags, percentile
 from benchmarks.ratio import Ratio
 
@@ -72,8 +72,8 @@ def _endless(run: RunConfig) -> RunConfig:
 
 def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> Ratio:
     """Measure idle and next to a training in turn, so that changes in the machine's speed affect both."""
-    from augenmerk.core.training.events import TrainingRequest
-    from augenmerk.viz_app.train.page import TrainPage
+    from augenmerk.core.extensions.training.events import TrainingRequest
+    from augenmerk.viz_app.extensions.train.page import TrainPage
 
     page: TrainPage = window.pages.parts["train"].widget  # type: ignore[assignment]
     idle: list[float] = []

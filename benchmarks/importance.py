@@ -10,9 +10,9 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from augenmerk.core.analysis import importance
-from augenmerk.core.analysis.importance import HeadImportance, head_importance
 from augenmerk.core.device import choose_device
+from augenmerk.core.extensions.analyses import importance
+from augenmerk.core.extensions.analyses.importance import HeadImportance, head_importance
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE
 from augenmerk.core.model.heads import heads_of
 from augenmerk.core.resources import example_sentences

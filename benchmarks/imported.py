@@ -21,7 +21,7 @@ import torch
 from ctranslate2.converters import TransformersConverter
 
 from augenmerk.core.checkpoint.file import save_checkpoint
-from augenmerk.core.interop.importing import import_model
+from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.translation.experiment import Experiment

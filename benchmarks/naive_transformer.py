@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from augenmerk.core.corpora.batches import Batch
+from augenmerk.core.extensions.training.corpora.batches import Batch
 
 NUM_SOURCE, NUM_TARGET, PADDING = 7853, 5893, 1
 WIDTH, HEADS, LAYERS, INNER, POSITIONS, DROPOUT = 256, 8, 3, 512, 100, 0.1

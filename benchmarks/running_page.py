@@ -14,10 +14,10 @@ from typing import Any
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.viz_app.export.running_page import save_running_page
+from augenmerk.viz_app.extensions.pictures.running_page import save_running_page
 from benchmarks.lag import lags
 from benchmarks.ratio import Ratio
-from tests.viz_app.export.browser import Browser, chromium
+from tests.viz_app.extensions.pictures.browser import Browser, chromium
 
 SENTENCES = {
     15: "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.",

@@ -4,11 +4,11 @@ What was tried on the step, first on 128 pairs of 11 to 15 words, on one core of
 what it gave in CPU seconds:
 
 - matrix products, two thirds of the step, by oneDNN instead of MKL, which keeps to AVX2 on processors that are not
-  Intel's (`core.training.kernels`): 1.01 → 0.69;
+  Intel's (`core.extensions.training.kernels`): 1.01 → 0.69;
 - log-sum-exp and softmax of the logits from one exponential instead of two: a twentieth of the step;
 - the output layer in chunks of 256 rows, without padding; one projection for queries, keys and values; fused Adam; one
   random number for four elements of dropout: these are older, and together took the step from 1.22 to 1.01;
-- micro-batches of similar lengths (`core.corpora.batches.regrouped`), on sentences as long as those of Multi30k: 1.4
+- micro-batches of similar lengths (`regrouped`), on sentences as long as those of Multi30k: 1.4
   times as fast with AVX-512, 1.6 times with AVX2.
 
 CPU seconds a step of such sentences on that processor with one thread: naive eager code 1.87, ours 0.56 (3.3 times as
@@ -26,12 +26,12 @@ import torch
 from torch import Tensor, nn
 
 from augenmerk.core.config import preset
-from augenmerk.core.corpora.batches import Batch, collate, training_batches
-from augenmerk.core.corpora.parallel import SentencePairs
-from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus
+from augenmerk.core.extensions.training.corpora.batches import Batch, collate, training_batches
+from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
+from augenmerk.core.extensions.training.corpora.prepared import EncodedPairs, PreparedCorpus
+from augenmerk.core.extensions.training.session import TrainingSession
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.vocabulary import SPECIALS, Vocabulary
-from augenmerk.core.training.session import TrainingSession
 from benchmarks.naive_transformer import NUM_SOURCE, NUM_TARGET, PADDING, NaiveTrainer
 from benchmarks.ratio import Ratio, paired_medians
 

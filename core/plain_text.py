@@ -3,6 +3,10 @@
 import re
 from pathlib import PurePath
 
+MAX_LINE_CHARACTERS = 100_000
+"""Longer lines are not sentences, and a megabyte takes seconds to tokenize."""
+MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
+
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )

@@ -36,8 +36,10 @@ def noticed() -> Iterator[None]:
     """Record costly actions inside the block, except those of modules imported later."""
     with pytest.MonkeyPatch.context() as patch:
         _notice(patch, "subprocess", subprocess.Popen, "__init__")
-        if "augenmerk.core.training.session" in sys.modules:
-            _notice(patch, "training", sys.modules["augenmerk.core.training.session"].TrainingSession, "step")
+        if "augenmerk.core.extensions.training.session" in sys.modules:
+            _notice(
+                patch, "training", sys.modules["augenmerk.core.extensions.training.session"].TrainingSession, "step"
+            )
         if "matplotlib.figure" in sys.modules:
             _notice(patch, "figures", sys.modules["matplotlib.figure"].Figure, "savefig")
         yield

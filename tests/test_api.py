@@ -1,6 +1,8 @@
 """The public API: complete, typed, and light to import."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,20 @@ def test_experiments_and_their_files_need_no_torch(tmp_path: Path) -> None:
     )
     modules = modules_imported_by(code, str(tmp_path / "one.augenmerk"))
     assert not modules & {"torch", "spacy", "torchtext", "PySide6", "matplotlib"}
+
+
+@pytest.mark.subprocess
+def test_a_name_of_a_missing_extension_says_which_one() -> None:
+    program = """
+import sys
+sys.modules["augenmerk.core.extensions.analyses"] = None
+import augenmerk
+try:
+    augenmerk.head_importance
+except ImportError as error:
+    print(error)
+print(augenmerk.Experiment("a").source_text)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    needs = "augenmerk.head_importance needs the extension augenmerk.core.extensions.analyses"
+    assert done.stdout.splitlines() == [f"{needs}, which is not installed.", "a"]

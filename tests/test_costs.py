@@ -8,7 +8,7 @@ import pytest
 
 from tests import costs
 from tests.conftest import REPOSITORY
-from tests.core.training.runs import copy_run, record
+from tests.core.extensions.training.runs import copy_run, record
 
 
 @pytest.mark.subprocess

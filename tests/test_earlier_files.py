@@ -13,7 +13,7 @@ from PySide6.QtCore import QSettings
 
 from augenmerk.core.cli.main import main
 from augenmerk.core.model.heads import Head
-from augenmerk.core.training.folder import HISTORY
+from augenmerk.core.run_files import HISTORY
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -34,10 +34,10 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.viz_app.documents.reading import apply_view, check_view, view_values
+from augenmerk.viz_app.extensions.train.run.settings import load_choices, load_unfinished
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.train.run.settings import load_choices, load_unfinished
 
 EARLIER = Path(__file__).parent / "earlier"
 BEAM = Experiment(

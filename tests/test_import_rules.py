@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.training.runs import copy_run, record
+from tests.core.extensions.training.runs import copy_run, record
 
 pytestmark = pytest.mark.subprocess
 
@@ -59,8 +59,10 @@ def test_the_state_of_the_window_imports_with_screen_and_torch_hidden() -> None:
 @pytest.mark.slow
 def test_training_imports_with_spacy_hidden() -> None:
     """A GPU server without spaCy trains from a prepared file."""
-    code = IMPORT_WITH_MODULES_HIDDEN.replace("package = ", "import augenmerk.core.corpora; package = ")
-    result = run_python("-c", code, "augenmerk.core.training", "spacy," + ",".join(SCREEN))
+    code = IMPORT_WITH_MODULES_HIDDEN.replace(
+        "package = ", "import augenmerk.core.extensions.training.corpora; package = "
+    )
+    result = run_python("-c", code, "augenmerk.core.extensions.training", "spacy," + ",".join(SCREEN))
     assert result.returncode == 0, result.stderr
 
 
@@ -154,5 +156,6 @@ def test_translating_imports_neither_screen_nor_training(untrained_checkpoint: P
     assert not {
         name
         for name in modules
-        if name.startswith("augenmerk.core.training.") and name != "augenmerk.core.training.events"
+        if name.startswith("augenmerk.core.extensions.training.")
+        and name != "augenmerk.core.extensions.training.events"
     }

@@ -32,7 +32,7 @@ def test_importing_under_a_limit_fails_and_works_again_afterwards(
 @pytest.mark.subprocess
 def test_a_run_of_tests_on_a_full_disk_leaves_only_whole_bytecode(tmp_path: Path) -> None:
     """The first tests of a fresh checkout, which import everything for the first time."""
-    test = "tests/viz_app/train/test_run_export.py::test_a_full_disk_is_told_and_the_older_file_stays"
+    test = "tests/viz_app/extensions/train/test_run_export.py::test_a_full_disk_is_told_and_the_older_file_stays"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", test],

@@ -26,9 +26,9 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from tests.core.interop import joeynmt_models, marian_models
-from tests.core.interop.published import NotebookSeq2Seq, shaken
-from tests.core.interop.test_state_dicts import SHAPE, data, sizes  # noqa: F401  # `data` is a fixture
+from tests.core.extensions.readers import joeynmt_models, marian_models
+from tests.core.extensions.readers.published import NotebookSeq2Seq, shaken
+from tests.core.extensions.readers.test_state_dicts import SHAPE, data, sizes  # noqa: F401  # `data` is a fixture
 from tests.test_pins import installed_requirements
 
 pytestmark = [pytest.mark.slow, pytest.mark.subprocess]

@@ -47,13 +47,15 @@ def test_wheel_carries_all_resources(unpacked_wheel: Path) -> None:
 
 
 def test_wheel_carries_the_script_that_runs_a_model_in_a_page(unpacked_wheel: Path) -> None:
-    folder = unpacked_wheel / "augenmerk" / "core" / "page"
-    for path in (REPOSITORY / "core" / "page").glob("*.js"):
+    folder = unpacked_wheel / "augenmerk" / "core" / "extensions" / "page"
+    for path in (REPOSITORY / "core" / "extensions" / "page").glob("*.js"):
         assert (folder / path.name).read_bytes() == path.read_bytes()
     assert (folder / "translator.js").is_file()
 
 
 def test_wheel_carries_the_parts_of_the_page_for_the_browser(unpacked_wheel: Path) -> None:
-    parts = {path.name for path in (REPOSITORY / "viz_app" / "export" / "page").iterdir()}
+    parts = {path.name for path in (REPOSITORY / "viz_app" / "extensions" / "pictures" / "page").iterdir()}
     assert {"page.html", "page.css", "drawing.js", "maps.js", "recorded.js"} <= parts
-    assert {path.name for path in (unpacked_wheel / "augenmerk" / "viz_app" / "export" / "page").iterdir()} == parts
+    assert {
+        path.name for path in (unpacked_wheel / "augenmerk" / "viz_app" / "extensions" / "pictures" / "page").iterdir()
+    } == parts

@@ -24,27 +24,27 @@ from typing import Any
 
 import numpy as np
 
-from augenmerk.core.analysis.decoder_lens import decoder_lens
-from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts
-from augenmerk.core.analysis.logit_lens import Depth, logits_by_depth
-from augenmerk.core.analysis.parts import Component, Origin, WordParts
-from augenmerk.core.analysis.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.config import ModelConfig, preset
-from augenmerk.core.corpora.parallel import read_lines, read_pair
 from augenmerk.core.counting import display_text
-from augenmerk.core.evaluation import evaluate
+from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
+from augenmerk.core.extensions.analyses.logit_attribution import logit_parts, measure_parts
+from augenmerk.core.extensions.analyses.logit_lens import Depth, logits_by_depth
+from augenmerk.core.extensions.training.corpora.parallel import read_lines, read_pair
+from augenmerk.core.extensions.training.evaluation import evaluate
+from augenmerk.core.extensions.training.schedules import rates_of_run
+from augenmerk.core.maps.parts import Component, Origin, WordParts
+from augenmerk.core.maps.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.model.heads import Head, Network, heads_of
 from augenmerk.core.model.size import Module, size_rows, total
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
-from augenmerk.core.training.schedules import rates_of_run
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, HeadScaled
 from augenmerk.core.translation.experiment_file import Scene, read_lesson_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.learn.chapter import Chapter, read_chapters
-from augenmerk.viz_app.learn.job import HeadPointsJob, NetworksOffJob
-from augenmerk.viz_app.learn.sentence import FIRST_EXAMPLE
+from augenmerk.viz_app.extensions.learn.chapter import Chapter, read_chapters
+from augenmerk.viz_app.extensions.learn.job import HeadPointsJob, NetworksOffJob
+from augenmerk.viz_app.extensions.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.state.examples import gallery
 from tools.check_gallery import weights_of
 

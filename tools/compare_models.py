@@ -12,9 +12,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from augenmerk.core.corpora.multi30k import cache_path
-from augenmerk.core.corpora.parallel import read_pair
-from augenmerk.core.evaluation import (
+from augenmerk.core.extensions.training.corpora.multi30k import cache_path
+from augenmerk.core.extensions.training.corpora.parallel import read_pair
+from augenmerk.core.extensions.training.distortions import DISTORTIONS, distort_line
+from augenmerk.core.extensions.training.evaluation import (
     Statistics,
     bleu_of,
     bleu_statistics,
@@ -23,7 +24,6 @@ from augenmerk.core.evaluation import (
     lowered_words,
     reference_words,
 )
-from augenmerk.core.text.distortions import DISTORTIONS, distort_line
 from augenmerk.core.translation.translator import Translator
 
 UNCHANGED = "as in the corpus"

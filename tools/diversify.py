@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from augenmerk.core.checkpoint.file import model_digest
-from augenmerk.core.corpora.parallel import SentencePairs, read_folder, read_lines
 from augenmerk.core.errors import AugenmerkError, CorpusError
+from augenmerk.core.extensions.training.corpora.parallel import SentencePairs, read_folder, read_lines
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.translator import Translator
 

@@ -22,9 +22,14 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
-from augenmerk.core.corpora.prepared import EncodedPairs, PreparedCorpus, load_prepared, save_prepared
 from augenmerk.core.device import choose_device
 from augenmerk.core.errors import AugenmerkError, CorpusError
+from augenmerk.core.extensions.training.corpora.prepared import (
+    EncodedPairs,
+    PreparedCorpus,
+    load_prepared,
+    save_prepared,
+)
 from augenmerk.core.model.decoder_state import DecoderState
 from augenmerk.core.model.outputs import Encoding
 from augenmerk.core.model.transformer import Transformer

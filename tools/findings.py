@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from augenmerk.core.analysis.decoder_lens import decoder_lens
-from augenmerk.core.analysis.logit_attribution import logit_parts, measure_parts
-from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.counting import display_text
+from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
+from augenmerk.core.extensions.analyses.logit_attribution import logit_parts, measure_parts
+from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.model.heads import ATTENTION_KINDS, heads_of, networks_of
 from augenmerk.core.translation.experiment import Experiment, FeedForwardScaled, HeadScaled, Intervention
 from augenmerk.core.translation.result import Translation

@@ -13,12 +13,12 @@ import os
 import sys
 from pathlib import Path
 
-from augenmerk.core.cli.stopping import stop_on_interrupt
-from augenmerk.core.cli.train import read_changes
 from augenmerk.core.config import preset
-from augenmerk.core.corpora.loading import COPY, load_corpus
-from augenmerk.core.training.events import StepDone, TrainingEvent
-from augenmerk.core.training.loop import train
+from augenmerk.core.extensions.training.cli.stopping import stop_on_interrupt
+from augenmerk.core.extensions.training.cli.train import read_changes
+from augenmerk.core.extensions.training.corpora.loading import COPY, load_corpus
+from augenmerk.core.extensions.training.events import StepDone, TrainingEvent
+from augenmerk.core.extensions.training.loop import train
 
 COLUMNS = ("step", "epoch", "loss", "learning_rate", "gradient_norm", "num_tokens")
 

@@ -11,9 +11,9 @@ import os
 import sys
 from pathlib import Path
 
-from augenmerk.core.analysis.roles import SampleRoles, profile_heads, write_sample_roles
-from augenmerk.core.corpora.multi30k import cache_path
-from augenmerk.core.corpora.parallel import read_pair
+from augenmerk.core.extensions.training.corpora.multi30k import cache_path
+from augenmerk.core.extensions.training.corpora.parallel import read_pair
+from augenmerk.core.maps.roles import SampleRoles, profile_heads, write_sample_roles
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.translator import Translator
 

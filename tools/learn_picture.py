@@ -20,7 +20,7 @@ def main(words: list[str]) -> int:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from augenmerk.viz_app.learn.part import LearnPart
+    from augenmerk.viz_app.extensions.learn.part import LearnPart
     from augenmerk.viz_app.main_window import MainWindow
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme

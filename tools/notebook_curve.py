@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from augenmerk.core.checkpoint.history import read_history
-from augenmerk.viz_app.export.figures import save_figure
-from augenmerk.viz_app.train.charts.axes import charts_figure
-from augenmerk.viz_app.train.charts.picture import ChartPicture, ChartSettings, picture_of
-from augenmerk.viz_app.train.curves import RunCurves
-from augenmerk.viz_app.train.run_files import Comparison
+from augenmerk.viz_app.extensions.pictures.figures import save_figure
+from augenmerk.viz_app.extensions.train.charts.axes import charts_figure
+from augenmerk.viz_app.extensions.train.charts.picture import ChartPicture, ChartSettings, picture_of
+from augenmerk.viz_app.extensions.train.curves import RunCurves
+from augenmerk.viz_app.extensions.train.run_files import Comparison
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.corpora.multi30k import download
-from augenmerk.core.corpora.parallel import SentencePairs, read_folder, read_lines
 from augenmerk.core.errors import AugenmerkError, ConfigError, TrainingError
+from augenmerk.core.extensions.training.corpora.multi30k import download
+from augenmerk.core.extensions.training.corpora.parallel import SentencePairs, read_folder, read_lines
+from augenmerk.core.extensions.training.folder import summarize
+from augenmerk.core.run_files import LAST, is_run
 from augenmerk.core.storage import read_text, write_text
-from augenmerk.core.training.folder import LAST, is_run, summarize
 from benchmarks.processor import describe_processor
 from tools.diversify import write_folder
 

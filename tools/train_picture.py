@@ -21,10 +21,10 @@ def main(words: list[str]) -> int:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
+    from augenmerk.viz_app.extensions.train.page import TrainPage
     from augenmerk.viz_app.main_window import MainWindow
     from augenmerk.viz_app.preferences import Preferences
     from augenmerk.viz_app.theme import Theme
-    from augenmerk.viz_app.train.page import TrainPage
     from augenmerk.viz_app.widgets.pictures import save_picture
 
     target = Path(words[0]) if words else PICTURE

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
-from augenmerk.core.corpora.prepared import PreparedCorpus, load_prepared
 from augenmerk.core.device import choose_device
-from augenmerk.core.evaluation import bleu_tokenized_lowercased, lowered_words
+from augenmerk.core.extensions.training.corpora.prepared import PreparedCorpus, load_prepared
+from augenmerk.core.extensions.training.evaluation import bleu_tokenized_lowercased, lowered_words
 from augenmerk.core.translation.running import Hypothesis
 from tools.diversify_prepared import translate
 

@@ -20,8 +20,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.viz_app.analysis.panel import AnalysisPanel, tab_commands
-from augenmerk.viz_app.analysis.tab import AnalysisContext
 from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
 from augenmerk.viz_app.documents.reading import is_experiment
 from augenmerk.viz_app.documents.session import KeptSession
@@ -35,6 +33,8 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
 from augenmerk.viz_app.top_bar import TopBar
+from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel, tab_commands
+from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
 from augenmerk.viz_app.translate.page import CANCEL_OR_UNPIN, TranslatePage
 from augenmerk.viz_app.views.commands import (
     HEAD_COMMANDS,

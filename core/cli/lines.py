@@ -11,12 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
-from augenmerk.core.analysis.left_out import left_out_note
 from augenmerk.core.cli.command import refuse
-from augenmerk.core.corpora.parallel import MAX_LINE_BYTES
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
-from augenmerk.core.plain_text import EncodingError, decode_text
+from augenmerk.core.maps.left_out import left_out_note
+from augenmerk.core.plain_text import MAX_LINE_BYTES, EncodingError, decode_text
 from augenmerk.core.quantities import counted
 from augenmerk.core.translation.experiment import Experiment
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from augenmerk.core.errors import StorageError
+from augenmerk.core.run_files import belongs_to_run
 from augenmerk.core.storage import is_same_file, open_file
 
 _START_BYTES = 4096
@@ -164,8 +165,6 @@ def _check_not_read(target: Path, inputs: Iterable[Path]) -> None:
 
 def _check_replaceable(target: Path, kind: FileKind) -> None:
     """Raises `StorageError` if the existing file has something in it that is not of this kind, or belongs to a run."""
-    from augenmerk.core.training.folder import belongs_to_run
-
     if belongs_to_run(target):
         raise StorageError(f"Cannot write {target}: it belongs to the run in this folder. Choose another file name.")
     try:

@@ -5,13 +5,13 @@ import json
 import math
 import re
 import sys
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from augenmerk.core.analysis.left_out import left_out_words
 from augenmerk.core.cli.lines import (
     STANDARD_INPUT,
     Refusals,
@@ -41,11 +41,12 @@ from augenmerk.core.cli.outputs import ARRAYS, OutputFile
 from augenmerk.core.cli.values import origin_values, token_values, translation_arrays, write_arrays
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.folder_lock import FolderLock
+from augenmerk.core.maps.left_out import left_out_words
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.quantities import counted, percent
 from augenmerk.core.storage import check_writable
-from augenmerk.core.training.folder import locked
 from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
 from augenmerk.core.translation.experiment_file import part_to_json
 from augenmerk.core.translation.result import MAP_KINDS
@@ -98,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     check_writable(_file_of(options, 1))
     if not options.jsonl:
         return _translate(options)
-    with locked(options.attention, "translation"):
+    with closing(FolderLock(options.attention, "translation")):
         _require_no_other_maps(options.attention)
         return _translate(options)
 

@@ -27,43 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augenmerk.core import __version__
-    from augenmerk.core.analysis.alignment import GoldPair, read_gold
-    from augenmerk.core.analysis.alignment_ranking import (
-        Aligner,
-        AlignerRanking,
-        AlignerScore,
-        WordLink,
-        align,
-        rank_aligners,
-    )
-    from augenmerk.core.analysis.alti import contributions_of
-    from augenmerk.core.analysis.comparing import MapDifference, difference
-    from augenmerk.core.analysis.contributions import Contributions
-    from augenmerk.core.analysis.decoder_lens import DecoderLens, decoder_lens
-    from augenmerk.core.analysis.importance import HeadImportance, head_importance
-    from augenmerk.core.analysis.left_out import left_out_words
-    from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
-    from augenmerk.core.analysis.logit_lens import Depth, LogitLens, logit_lens
-    from augenmerk.core.analysis.measures import measure
-    from augenmerk.core.analysis.occlusion import OccludedWord, SourceOcclusion, occlude_source_words
-    from augenmerk.core.analysis.pairs import (
-        PairAttribution,
-        WordPair,
-        attribute_pairs,
-        pairs_importance,
-        read_pairs,
-    )
-    from augenmerk.core.analysis.parts import (
-        CellParts,
-        ComponentGroup,
-        EncoderParts,
-        Origin,
-        PartsTable,
-        RowParts,
-        WordParts,
-    )
-    from augenmerk.core.analysis.query_key import query_key_parts
-    from augenmerk.core.analysis.selection import LabelledMap, Selection
     from augenmerk.core.checkpoint.file import model_digest
     from augenmerk.core.errors import (
         AnalysisError,
@@ -80,8 +43,50 @@ if TYPE_CHECKING:
         StorageError,
         TextError,
     )
-    from augenmerk.core.interop.importing import import_model
-    from augenmerk.core.interop.model import ImportedModel, ImportOptions, ImportSummary
+    from augenmerk.core.extensions.analyses.alignment import GoldPair, read_gold
+    from augenmerk.core.extensions.analyses.alignment_ranking import (
+        Aligner,
+        AlignerRanking,
+        AlignerScore,
+        WordLink,
+        align,
+        rank_aligners,
+    )
+    from augenmerk.core.extensions.analyses.alti import contributions_of
+    from augenmerk.core.extensions.analyses.contributions import Contributions
+    from augenmerk.core.extensions.analyses.decoder_lens import DecoderLens, decoder_lens
+    from augenmerk.core.extensions.analyses.importance import HeadImportance, head_importance
+    from augenmerk.core.extensions.analyses.logit_attribution import (
+        encoder_parts,
+        logit_parts,
+        measure_parts,
+        word_parts,
+    )
+    from augenmerk.core.extensions.analyses.logit_lens import Depth, LogitLens, logit_lens
+    from augenmerk.core.extensions.analyses.occlusion import OccludedWord, SourceOcclusion, occlude_source_words
+    from augenmerk.core.extensions.analyses.pairs import (
+        PairAttribution,
+        WordPair,
+        attribute_pairs,
+        pairs_importance,
+        read_pairs,
+    )
+    from augenmerk.core.extensions.readers.importing import import_model
+    from augenmerk.core.extensions.readers.model import ImportedModel, ImportOptions, ImportSummary
+    from augenmerk.core.maps.comparing import MapDifference, difference
+    from augenmerk.core.maps.left_out import left_out_words
+    from augenmerk.core.maps.measures import measure
+    from augenmerk.core.maps.parts import (
+        CellParts,
+        ComponentGroup,
+        EncoderParts,
+        Origin,
+        PartsTable,
+        RowParts,
+        WordParts,
+    )
+    from augenmerk.core.maps.query_key import query_key_parts
+    from augenmerk.core.maps.selection import LabelledMap, Selection
     from augenmerk.core.model.heads import Head, Network
     from augenmerk.core.process import tune_process
     from augenmerk.core.translation.experiment import (
@@ -221,8 +226,8 @@ __all__ = [
 
 _NAMES_BY_MODULE = {
     "augenmerk.core": ("__version__",),
-    "augenmerk.core.analysis.alignment": ("GoldPair", "read_gold"),
-    "augenmerk.core.analysis.alignment_ranking": (
+    "augenmerk.core.extensions.analyses.alignment": ("GoldPair", "read_gold"),
+    "augenmerk.core.extensions.analyses.alignment_ranking": (
         "Aligner",
         "AlignerRanking",
         "AlignerScore",
@@ -230,23 +235,33 @@ _NAMES_BY_MODULE = {
         "align",
         "rank_aligners",
     ),
-    "augenmerk.core.analysis.alti": ("contributions_of",),
-    "augenmerk.core.analysis.comparing": ("MapDifference", "difference"),
-    "augenmerk.core.analysis.contributions": ("Contributions",),
-    "augenmerk.core.analysis.decoder_lens": ("DecoderLens", "decoder_lens"),
-    "augenmerk.core.analysis.importance": ("HeadImportance", "head_importance"),
-    "augenmerk.core.analysis.logit_attribution": ("encoder_parts", "logit_parts", "measure_parts", "word_parts"),
-    "augenmerk.core.analysis.logit_lens": ("Depth", "LogitLens", "logit_lens"),
-    "augenmerk.core.analysis.measures": ("measure",),
-    "augenmerk.core.analysis.occlusion": ("OccludedWord", "SourceOcclusion", "left_out_words", "occlude_source_words"),
-    "augenmerk.core.analysis.pairs": (
+    "augenmerk.core.extensions.analyses.alti": ("contributions_of",),
+    "augenmerk.core.maps.comparing": ("MapDifference", "difference"),
+    "augenmerk.core.extensions.analyses.contributions": ("Contributions",),
+    "augenmerk.core.extensions.analyses.decoder_lens": ("DecoderLens", "decoder_lens"),
+    "augenmerk.core.extensions.analyses.importance": ("HeadImportance", "head_importance"),
+    "augenmerk.core.extensions.analyses.logit_attribution": (
+        "encoder_parts",
+        "logit_parts",
+        "measure_parts",
+        "word_parts",
+    ),
+    "augenmerk.core.extensions.analyses.logit_lens": ("Depth", "LogitLens", "logit_lens"),
+    "augenmerk.core.maps.left_out": ("left_out_words",),
+    "augenmerk.core.maps.measures": ("measure",),
+    "augenmerk.core.extensions.analyses.occlusion": (
+        "OccludedWord",
+        "SourceOcclusion",
+        "occlude_source_words",
+    ),
+    "augenmerk.core.extensions.analyses.pairs": (
         "PairAttribution",
         "WordPair",
         "attribute_pairs",
         "pairs_importance",
         "read_pairs",
     ),
-    "augenmerk.core.analysis.parts": (
+    "augenmerk.core.maps.parts": (
         "CellParts",
         "ComponentGroup",
         "EncoderParts",
@@ -255,14 +270,14 @@ _NAMES_BY_MODULE = {
         "RowParts",
         "WordParts",
     ),
-    "augenmerk.core.analysis.query_key": ("query_key_parts",),
-    "augenmerk.core.analysis.selection": ("LabelledMap", "Selection"),
+    "augenmerk.core.maps.query_key": ("query_key_parts",),
+    "augenmerk.core.maps.selection": ("LabelledMap", "Selection"),
     "augenmerk.core.checkpoint.file": ("model_digest",),
     "augenmerk.core.errors": tuple(
         name for name in __all__ if name.endswith("Error") and name != "TranslationStoppedError"
     ),
-    "augenmerk.core.interop.importing": ("import_model",),
-    "augenmerk.core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
+    "augenmerk.core.extensions.readers.importing": ("import_model",),
+    "augenmerk.core.extensions.readers.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
     "augenmerk.core.model.heads": ("Head", "Network"),
     "augenmerk.core.process": ("tune_process",),
     "augenmerk.core.translation.experiment": (
@@ -309,7 +324,12 @@ def __getattr__(name: str) -> Any:
     """Fetches a public name when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULES[name]), name)
+    try:
+        value = getattr(import_module(_MODULES[name]), name)
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("augenmerk."):
+            raise
+        raise ImportError(f"augenmerk.{name} needs the extension {error.name}, which is not installed.") from error
     globals()[name] = value
     return value
 

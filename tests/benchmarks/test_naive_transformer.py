@@ -3,8 +3,8 @@
 import pytest
 
 from augenmerk.core.config import preset
-from augenmerk.core.corpora.batches import collate
-from augenmerk.core.training.session import TrainingSession
+from augenmerk.core.extensions.training.corpora.batches import collate
+from augenmerk.core.extensions.training.session import TrainingSession
 from benchmarks.naive_transformer import PADDING, NaiveTrainer
 from benchmarks.training import made_up_corpus
 

@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.logit_attribution import word_parts
-from augenmerk.core.analysis.logit_lens import Depth, logit_lens
-from augenmerk.core.analysis.occlusion import occlude_source_words
-from augenmerk.core.analysis.pairs import WordPair, attribute_pairs
-from augenmerk.core.analysis.parts import group_components
-from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.cli.main import main
 from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ExperimentError, NonFiniteError
+from augenmerk.core.extensions.analyses.logit_attribution import word_parts
+from augenmerk.core.extensions.analyses.logit_lens import Depth, logit_lens
+from augenmerk.core.extensions.analyses.occlusion import occlude_source_words
+from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs
+from augenmerk.core.maps.parts import group_components
+from augenmerk.core.maps.query_key import query_key_parts
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import (
     AttentionRow,

@@ -10,11 +10,11 @@ import torch
 
 from augenmerk import Translator
 from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.corpora.batches import collate
-from augenmerk.core.training.events import OutOfMemoryError, PhaseStarted, TrainingStarted
-from augenmerk.core.training.folder import LAST
-from augenmerk.core.training.session import TrainingSession
-from tests.core.training.runs import copy_run, record, text_corpus, text_run
+from augenmerk.core.extensions.training.corpora.batches import collate
+from augenmerk.core.extensions.training.events import OutOfMemoryError, PhaseStarted, TrainingStarted
+from augenmerk.core.extensions.training.session import TrainingSession
+from augenmerk.core.run_files import LAST
+from tests.core.extensions.training.runs import copy_run, record, text_corpus, text_run
 
 DEVICE = "cuda"
 SENTENCES = ("Zwei Hunde spielen im Schnee.", "Ein Mann mit einem roten Helm steht auf einer Leiter und lacht.", "Hund")

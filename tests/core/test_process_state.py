@@ -68,8 +68,8 @@ check(state(), before)
 TRAIN = """
 from dataclasses import replace
 from augenmerk.core.config import preset
-from augenmerk.core.corpora.prepared import prepare_copy_task
-from augenmerk.core.training.loop import train
+from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task
+from augenmerk.core.extensions.training.loop import train
 run = preset("copy-task-small")
 run = replace(run, training=run.training.replace(max_steps=2, checkpoint_steps=1000))
 train(run, prepare_copy_task(run.data, seed=1), tempfile.mkdtemp() + "/run", device="cpu")

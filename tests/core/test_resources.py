@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 import augenmerk.core.resources
-from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from augenmerk.core import storage
-from augenmerk.core.download import Downloader, RemoteFile
 from augenmerk.core.errors import AugenmerkError, CorpusError, StorageError
+from augenmerk.core.extensions.download import Downloader, RemoteFile
+from augenmerk.core.folder_lock import FolderLock
 from augenmerk.core.storage import atomic_path, check_writable, write_text
-from augenmerk.core.training.folder import FolderLock
 from tests.limits import files_limited
 
 
@@ -322,17 +322,17 @@ class TestReading:
         assert storage.read_text(tmp_path / "file") == "a\ufeff"
 
     def test_every_reader_of_the_engine_refuses_a_pipe(self, pipe: Path, tmp_path: Path) -> None:
-        from augenmerk.core.analysis.alignment import read_gold, read_ibm_1
-        from augenmerk.core.analysis.roles import read_sample_roles
         from augenmerk.core.checkpoint.file import load_checkpoint
         from augenmerk.core.checkpoint.history import read_history
         from augenmerk.core.config import preset
         from augenmerk.core.config.run_config import read_toml
-        from augenmerk.core.corpora.loading import load_corpus
-        from augenmerk.core.corpora.parallel import read_lines
-        from augenmerk.core.corpora.prepared import load_prepared
-        from augenmerk.core.training.film import read_frame
-        from augenmerk.core.training.folder import describe_checkpoint, read_starts, summarize
+        from augenmerk.core.extensions.analyses.alignment import read_gold, read_ibm_1
+        from augenmerk.core.extensions.training.corpora.loading import load_corpus
+        from augenmerk.core.extensions.training.corpora.parallel import read_lines
+        from augenmerk.core.extensions.training.corpora.prepared import load_prepared
+        from augenmerk.core.extensions.training.film import read_frame
+        from augenmerk.core.extensions.training.folder import describe_checkpoint, read_starts, summarize
+        from augenmerk.core.maps.roles import read_sample_roles
         from augenmerk.core.translation.experiment_file import kind_of_file, read_experiment_file
 
         readers = (load_checkpoint, read_history, read_toml, read_lines, load_prepared, read_frame, kind_of_file)

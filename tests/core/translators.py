@@ -8,12 +8,12 @@ import torch
 
 from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.corpora.prepared import prepare_copy_task
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task
+from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import CodecPair, split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
-from augenmerk.core.training.loop import train
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator

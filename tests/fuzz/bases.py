@@ -9,15 +9,15 @@ from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.config import RunConfig, preset
 from augenmerk.core.config.run_config import to_toml
-from augenmerk.core.corpora.parallel import SentencePairs
-from augenmerk.core.corpora.prepared import prepare, prepare_copy_task, save_prepared
-from augenmerk.core.interop.importing import import_model
+from augenmerk.core.extensions.readers.importing import import_model
+from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
+from augenmerk.core.extensions.training.corpora.prepared import prepare, prepare_copy_task, save_prepared
+from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import Transformer
+from augenmerk.core.run_files import STEPS
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.word_counts import WordCounts
-from augenmerk.core.training.folder import STEPS
-from augenmerk.core.training.loop import train
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -27,7 +27,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
 )
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
-from tests.core.interop.marian_models import make_folder
+from tests.core.extensions.readers.marian_models import make_folder
 from tests.fuzz.folders import pack
 
 GERMAN = ("Ein Mann steht auf einer Leiter .", "Zwei Hunde spielen im Schnee .", "Eine Frau liest ein Buch .")

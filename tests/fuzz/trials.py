@@ -8,14 +8,15 @@ from pathlib import Path
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.checkpoint.history import read_history
 from augenmerk.core.config.run_config import from_toml, read_toml, to_toml
-from augenmerk.core.corpora.prepared import load_prepared, prepare_copy_task
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.interop.importing import import_model
-from augenmerk.core.training.checks import check_corpus_fits, check_memory_for_training
-from augenmerk.core.training.folder import STEPS, describe_checkpoint, summarize
-from augenmerk.core.training.loop import train
-from augenmerk.core.training.step_metrics import read_step_metrics
+from augenmerk.core.extensions.readers.importing import import_model
+from augenmerk.core.extensions.training.checks import check_corpus_fits, check_memory_for_training
+from augenmerk.core.extensions.training.corpora.prepared import load_prepared, prepare_copy_task
+from augenmerk.core.extensions.training.folder import describe_checkpoint, summarize
+from augenmerk.core.extensions.training.loop import train
+from augenmerk.core.extensions.training.step_metrics import read_step_metrics
+from augenmerk.core.run_files import STEPS
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import kind_of_file, read_experiment_file, to_bytes
 from augenmerk.core.translation.translator import Translator

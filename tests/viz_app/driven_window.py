@@ -16,7 +16,7 @@ from typing import ClassVar, NoReturn
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextCursor
 
-from augenmerk.core.training.events import StepDone
+from augenmerk.core.extensions.training.events import StepDone
 from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.viz_app import application, launch, main_window
 from augenmerk.viz_app.documents.reading import saved_experiment
@@ -88,9 +88,9 @@ class DrivenWindow(main_window.MainWindow):
         self.open_model(None)
 
     def _do_stuck_train(self) -> None:
-        import augenmerk.core.corpora.loading
+        import augenmerk.core.extensions.training.corpora.loading
 
-        augenmerk.core.corpora.loading.load_corpus = never_end
+        augenmerk.core.extensions.training.corpora.loading.load_corpus = never_end
         self._do_train()
 
     def _do_train(self) -> None:

@@ -1,20 +1,20 @@
 """The parts of a window that extensions add, by their classes."""
 
-from augenmerk.viz_app.documents.lesson_documents import LessonDocuments
-from augenmerk.viz_app.documents.lessons_part import LessonsPart
-from augenmerk.viz_app.export.menu import ExportMenu
-from augenmerk.viz_app.export.part import ExportsPart
-from augenmerk.viz_app.learn.page import LearnPage
-from augenmerk.viz_app.learn.part import NAME as LEARN
-from augenmerk.viz_app.learn.part import LearnPart
+from augenmerk.viz_app.extensions.imports.part import ImportPart
+from augenmerk.viz_app.extensions.learn.page import LearnPage
+from augenmerk.viz_app.extensions.learn.part import NAME as LEARN
+from augenmerk.viz_app.extensions.learn.part import LearnPart
+from augenmerk.viz_app.extensions.lessons.lesson_documents import LessonDocuments
+from augenmerk.viz_app.extensions.lessons.part import LessonsPart
+from augenmerk.viz_app.extensions.pictures.menu import ExportMenu
+from augenmerk.viz_app.extensions.pictures.part import ExportsPart
+from augenmerk.viz_app.extensions.presentation.presentation import Presentation, PresentationPart, Views
+from augenmerk.viz_app.extensions.tour.part import TourPart
+from augenmerk.viz_app.extensions.train.page import TrainPage
+from augenmerk.viz_app.extensions.train.part import NAME as TRAIN
+from augenmerk.viz_app.extensions.train.part import TrainPart
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.import_part import ImportPart
 from augenmerk.viz_app.pages import TRANSLATE
-from augenmerk.viz_app.presentation import Presentation, PresentationPart, Views
-from augenmerk.viz_app.train.page import TrainPage
-from augenmerk.viz_app.train.part import NAME as TRAIN
-from augenmerk.viz_app.train.part import TrainPart
-from augenmerk.viz_app.translate.tour_part import TourPart
 from augenmerk.viz_app.window_part import PartT
 
 __all__ = ["LEARN", "TRAIN", "TRANSLATE"]

@@ -31,11 +31,11 @@ from PySide6.QtWidgets import QApplication
 from augenmerk.core.model.heads import Head
 from augenmerk.core.process import share_one_heap, tune_process
 from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.viz_app.extensions.train.state import Status
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, redo, reset, toggle, undo
 from augenmerk.viz_app.theme import Theme, ThemeChoice
-from augenmerk.viz_app.train.state import Status
 from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, learn_page_of, train_page_of

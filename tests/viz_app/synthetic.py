@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import preset
 from augenmerk.core.config.run_config import RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
+from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,

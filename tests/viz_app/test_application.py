@@ -23,10 +23,10 @@ from augenmerk.viz_app.application import (
     run_app,
     save_picture,
 )
+from augenmerk.viz_app.extensions.train.run.settings import load_choices, load_source, load_unfinished
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.train.run.settings import load_choices, load_source, load_unfinished
 from tests.core.translation.random_models import make_translator
 from tests.limits import files_limited
 from tests.viz_app.conftest import MakeWindow
@@ -233,7 +233,7 @@ from augenmerk.viz_app.application import MAX_SETTINGS_BYTES, fit_to_screen
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.train.run.settings import load_choices, load_source, load_unfinished
+from augenmerk.viz_app.extensions.train.run.settings import load_choices, load_source, load_unfinished
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme
 

@@ -29,7 +29,7 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation, Word
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.analysis.source.view import SourceTab
+from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle

@@ -28,10 +28,10 @@ from pytestqt.qtbot import QtBot
 
 import augenmerk.viz_app
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
-from augenmerk.viz_app.export.menu import EXPORTS, OF_RUNS
+from augenmerk.viz_app.extensions.learn.chapter import read_chapters
+from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
+from augenmerk.viz_app.extensions.pictures.menu import EXPORTS, OF_RUNS
 from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.learn.chapter import read_chapters
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.pages import TRANSLATE, page_command
 from augenmerk.viz_app.state.experiment_editor import toggle
@@ -471,7 +471,7 @@ def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot)
 
 
 KEYS_OF_LISTS = {
-    "viz_app/learn/chapter_view.py": "Enter on a button of a chapter",
+    "viz_app/extensions/learn/chapter_view.py": "Enter on a button of a chapter",
     "viz_app/views/examples_menu.py": "arrows in a list that is open",
     "viz_app/widgets/buttons.py": "arrows on a button that has a menu",
     "viz_app/widgets/commands.py": "arrows and Enter in the list of commands",

@@ -19,6 +19,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, Translation, TranslationStoppedError
+from augenmerk.viz_app.extensions.train.part import TrainPart
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import force, toggle
@@ -26,7 +27,6 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import PAGE_MARGIN, Theme, current_theme
-from augenmerk.viz_app.train.part import TrainPart
 from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, part, train_page_of

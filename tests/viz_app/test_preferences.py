@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import QByteArray, QRect
 
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.learn.chapter import read_chapters
+from augenmerk.viz_app.extensions.learn.chapter import read_chapters
 from augenmerk.viz_app.preferences import MAX_RECENT, Preference, Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings, remembered
 

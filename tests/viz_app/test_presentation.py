@@ -16,14 +16,14 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import Scene, write_lesson_file
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.analysis.compare.view import CompareTab
-from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
-from augenmerk.viz_app.analysis.heads.view import HeadsTab
+from augenmerk.viz_app.extensions.presentation.presentation import LINES_PER_SCREEN, Presentation, scale_for
+from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
+from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
+from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 from augenmerk.viz_app.heatmap.heatmap import Heatmap, row_height
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.presentation import LINES_PER_SCREEN, Presentation, scale_for
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene
 from augenmerk.viz_app.state.map_view import Pair, Pointer, PointerStyle
@@ -34,6 +34,7 @@ from augenmerk.viz_app.widgets.commands import CommandPalette
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
+from tests.viz_app.extensions.train.scripted import epoch_done, probe, request, started, step_done
 from tests.viz_app.parts import (
     learn_page_of,
     lessons_of,
@@ -44,7 +45,6 @@ from tests.viz_app.parts import (
     views_of,
 )
 from tests.viz_app.synthetic import FakeTranslator
-from tests.viz_app.train.scripted import epoch_done, probe, request, started, step_done
 from tests.viz_app.translate.test_maps_fit import sentence_of
 
 
@@ -649,8 +649,8 @@ def test_presented_heads_are_measured_without_a_button(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = read_sample(SampleChoice("gold"), 4)
-    monkeypatch.setattr("augenmerk.viz_app.analysis.heads.view.read_sample", lambda *choice: few)
-    monkeypatch.setattr("augenmerk.core.analysis.importance.BATCH_SIZE", 1)
+    monkeypatch.setattr("augenmerk.viz_app.extensions.tabs.heads.view.read_sample", lambda *choice: few)
+    monkeypatch.setattr("augenmerk.core.extensions.analyses.importance.BATCH_SIZE", 1)
     window = make_window(None, loader=open_once)
     window.analysis.open_tab("heads")
     tab = window.analysis.tab

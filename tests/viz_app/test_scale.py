@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
-from augenmerk.viz_app.learn.chapter_view import ChapterView
+from augenmerk.viz_app.extensions.learn.chapter_view import ChapterView
 from augenmerk.viz_app.main_window import NARROW_CONTENT_SIZE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene

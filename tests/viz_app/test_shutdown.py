@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from augenmerk.core.training.folder import list_runs
+from augenmerk.core.extensions.training.folder import list_runs
 from augenmerk.core.translation.experiment_file import read_experiment_file
 from augenmerk.viz_app.application import SIGNALS
 from augenmerk.viz_app.crash_reports import earlier_reports

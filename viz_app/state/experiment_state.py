@@ -9,9 +9,9 @@ from typing import ClassVar, Literal, TypeAlias
 
 from psygnal import Signal
 
-from augenmerk.core.analysis.comparing import common_subsequence
-from augenmerk.core.analysis.measures import MeasuredMaps
-from augenmerk.core.analysis.roles import SampleRoles
+from augenmerk.core.maps.comparing import common_subsequence
+from augenmerk.core.maps.measures import MeasuredMaps
+from augenmerk.core.maps.roles import SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment
 from augenmerk.core.translation.result import ExperimentResult, MapKind, Translation

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.analysis.roles import ROLES, BoolArray, HeadProfiler, Role, SampleRoles, fitting_rows
+from augenmerk.core.maps.roles import ROLES, BoolArray, HeadProfiler, Role, SampleRoles, fitting_rows
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
 from augenmerk.viz_app.state.map_source import MapSource
@@ -35,7 +35,7 @@ class HeadRoles:
         return self._in_sentence().role(head)
 
     def fitting_rows(self, head: Head) -> BoolArray:
-        """Whether each row of a head's map in this sentence fits its role; see `core.analysis.roles.fitting_rows`."""
+        """Whether each row of a head's map in this sentence fits its role; see `core.maps.roles.fitting_rows`."""
         translation, role = self.maps.translation, self.of(head)
         assert translation is not None
         return self.maps.cache.kept((role, head, translation), lambda: fitting_rows(role, translation, head))

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from augenmerk.core.analysis.comparing import MapDifference, NothingInCommonError, difference
-from augenmerk.core.analysis.measure import MeasureName
-from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps
-from augenmerk.core.analysis.selection import LabelledMap, Selection, combine, is_hidden
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError
+from augenmerk.core.maps.comparing import MapDifference, NothingInCommonError, difference
+from augenmerk.core.maps.measure import MeasureName
+from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
+from augenmerk.core.maps.selection import LabelledMap, Selection, combine, is_hidden
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, FloatArray, MapKind, Translation, read_only
 from augenmerk.viz_app.state.map_view import MapSelection, MapView

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from augenmerk.core.analysis.measure import MeasureName
-from augenmerk.core.analysis.measures import MEASURES
-from augenmerk.core.analysis.selection import Combination, LabelMode
 from augenmerk.core.counting import CountedText, Index, display_text
+from augenmerk.core.maps.measure import MeasureName
+from augenmerk.core.maps.measures import MEASURES
+from augenmerk.core.maps.selection import Combination, LabelMode
 from augenmerk.core.model.heads import KIND_TITLES, Network, Side
 from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.text.vocabulary import MARKS

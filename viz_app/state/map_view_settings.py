@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.measure import MeasureName
-from augenmerk.core.analysis.measures import MEASURES
-from augenmerk.core.analysis.roles import Role
-from augenmerk.core.analysis.selection import (
+from augenmerk.core.maps.measure import MeasureName
+from augenmerk.core.maps.measures import MEASURES
+from augenmerk.core.maps.roles import Role
+from augenmerk.core.maps.selection import (
     DEFAULT_LABEL_MODE,
     Combination,
     HiddenKind,

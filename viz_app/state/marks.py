@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from augenmerk.core.analysis.selection import LabelMode
+from augenmerk.core.maps.selection import LabelMode
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, factors_of
 from augenmerk.core.translation.result import MapKind, Translation, Word

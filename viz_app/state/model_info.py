@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from augenmerk.core.analysis.roles import SampleRoles
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import ModelConfig, RunConfig
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.maps.roles import SampleRoles
 from augenmerk.core.plain_text import name_of
 from augenmerk.core.quantities import counted
 from augenmerk.core.resources import is_bundled_model

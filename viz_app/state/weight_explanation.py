@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from psygnal import SignalGroupDescriptor
 
-from augenmerk.core.analysis.parts import Baseline, CellParts, PartsTable, RowParts, group_components
-from augenmerk.core.analysis.trace import QueryKeyDetail, Trace, query_key_detail
 from augenmerk.core.counting import display_text
+from augenmerk.core.maps.parts import Baseline, CellParts, PartsTable, RowParts, group_components
+from augenmerk.core.maps.trace import QueryKeyDetail, Trace, query_key_detail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
-from augenmerk.core.analysis.selection import DEFAULT_LABEL_MODE
+from augenmerk.core.maps.selection import DEFAULT_LABEL_MODE
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.state.examples import Example, copy_examples, gallery

@@ -31,11 +31,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.analysis.measures import MEASURES
-from augenmerk.core.analysis.parts import OTHERS, ComponentGroup, RowParts
-from augenmerk.core.analysis.trace import Trace
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
+from augenmerk.core.maps.measures import MEASURES
+from augenmerk.core.maps.parts import OTHERS, ComponentGroup, RowParts
+from augenmerk.core.maps.trace import Trace
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MapKind

@@ -5,7 +5,7 @@ from functools import partial
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QFrame, QWidget
 
-from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
+from augenmerk.core.maps.roles import ROLES, Role, SampleRoles
 from augenmerk.core.model.heads import HeadGroup
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea

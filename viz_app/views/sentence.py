@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
-from augenmerk.core.analysis.left_out import left_out_note
-from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.counting import display_text
+from augenmerk.core.maps.left_out import left_out_note
+from augenmerk.core.maps.parts import ChangeEffect
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in, with_code
 from augenmerk.core.text.phrases import PHRASES

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from augenmerk.core.analysis.parts import RowParts
+from augenmerk.core.maps.parts import RowParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Word
 from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
@@ -16,7 +16,7 @@ class LeftOutWordsJob(TranslationJob):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[Word, ...]:
         """See `Job.run`."""
-        from augenmerk.core.analysis.left_out import left_out_words
+        from augenmerk.core.maps.left_out import left_out_words
 
         return left_out_words(translator, self.translation, should_stop=should_stop)
 
@@ -30,6 +30,6 @@ class RowPartsJob(TranslationJob):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> RowParts:
         """See `Job.run`."""
-        from augenmerk.core.analysis.query_key import query_key_parts
+        from augenmerk.core.maps.query_key import query_key_parts
 
         return query_key_parts(translator, self.translation, self.head, self.query, should_stop=should_stop)

@@ -12,9 +12,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from augenmerk.core.analysis.measure import MeasureName
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState, Progress, RequestState

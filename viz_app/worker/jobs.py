@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from augenmerk.core.analysis.measure import MeasureName
-from augenmerk.core.analysis.measures import MEASURES, MeasuredMaps, measure_maps
-from augenmerk.core.analysis.model_pass import Pass
-from augenmerk.core.analysis.roles import read_sample_roles
-from augenmerk.core.analysis.trace import Trace
+from augenmerk.core.maps.measure import MeasureName
+from augenmerk.core.maps.measures import MEASURES, MeasuredMaps, measure_maps
+from augenmerk.core.maps.model_pass import Pass
+from augenmerk.core.maps.roles import read_sample_roles
+from augenmerk.core.maps.trace import Trace
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest, Progress
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -144,7 +144,7 @@ class TraceJob(TranslationJob):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Trace:
         """See `Job.run`."""
-        from augenmerk.core.analysis.capture import trace_translation
+        from augenmerk.core.maps.capture import trace_translation
 
         return trace_translation(translator, self.translation)
 

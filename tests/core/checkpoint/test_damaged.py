@@ -16,8 +16,8 @@ from safetensors.torch import save_file
 from augenmerk.core.checkpoint.file import load_checkpoint, model_digest, save_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError, CheckpointError
+from augenmerk.core.extensions.training.folder import describe_checkpoint
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.core.training.folder import describe_checkpoint
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
 from tests.fuzz.mutants import Parts, join_message, split_message

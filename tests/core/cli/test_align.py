@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core import __version__
-from augenmerk.core.analysis.alignment import read_ibm_1
-from augenmerk.core.analysis.alignment_ranking import Aligner, align, rank_aligners
-from augenmerk.core.cli.align import NUM_SHOWN
 from augenmerk.core.cli.main import main
+from augenmerk.core.extensions.analyses.alignment import read_ibm_1
+from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, align, rank_aligners
+from augenmerk.core.extensions.analyses.cli.align import NUM_SHOWN
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import (
     Beam,
@@ -26,7 +26,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 from augenmerk.core.translation.translator import Translator
-from tests.core.analysis.test_alignment_ranking import TEXTS
+from tests.core.extensions.analyses.test_alignment_ranking import TEXTS
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
@@ -48,7 +48,7 @@ def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: objec
 
 @pytest.mark.heavy
 def test_the_ranking_is_that_of_the_library(untrained_checkpoint: Path, gold: Path, capsys) -> None:
-    from augenmerk.core.analysis.alignment import read_gold
+    from augenmerk.core.extensions.analyses.alignment import read_gold
 
     found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json"))
     ranking = rank_aligners(Translator.load(untrained_checkpoint, "cpu"), read_gold(gold))
@@ -131,7 +131,7 @@ def test_the_links_of_an_experiment_file_are_those_of_its_translation(
 
 @pytest.mark.heavy
 def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, gold: Path, capsys) -> None:
-    from augenmerk.core.analysis.alignment import read_gold
+    from augenmerk.core.extensions.analyses.alignment import read_gold
 
     off = HeadScaled(Head("encoder", 0, 0))
     found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json", "--head-off", "encoder:1:1"))

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.measures import MEASURES
 from augenmerk.core.checkpoint.file import save_checkpoint
-from augenmerk.core.cli.analyze import write_numbers
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import preset
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.analyses.cli.analyze import write_numbers
+from augenmerk.core.maps.measures import MEASURES
 from tests.core.translators import SHAPE, untrained
 
 ONE_TOKEN = "Hund"

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.measures import MEASURES, measure_maps
-from augenmerk.core.analysis.model_pass import Pass
-from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.cli.main import main
+from augenmerk.core.maps.measures import MEASURES, measure_maps
+from augenmerk.core.maps.model_pass import Pass
+from augenmerk.core.maps.selection import Selection
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.experiment_file import part_to_json

@@ -12,10 +12,11 @@ from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.run_config import to_toml
-from augenmerk.core.corpora.prepared import save_prepared
+from augenmerk.core.extensions.training.corpora.prepared import save_prepared
+from augenmerk.core.extensions.training.folder import locked
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.training.folder import LAST, locked
-from tests.core.training.runs import copy_run, text_corpus, text_run
+from augenmerk.core.run_files import LAST
+from tests.core.extensions.training.runs import copy_run, text_corpus, text_run
 
 pytestmark = pytest.mark.training
 

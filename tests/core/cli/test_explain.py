@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.alti import contributions_of
-from augenmerk.core.analysis.comparing import difference
-from augenmerk.core.analysis.occlusion import occlude_source_words
-from augenmerk.core.analysis.roles import profile_heads
-from augenmerk.core.analysis.selection import Selection
 from augenmerk.core.cli.main import main
+from augenmerk.core.extensions.analyses.alti import contributions_of
+from augenmerk.core.extensions.analyses.occlusion import occlude_source_words
+from augenmerk.core.maps.comparing import difference
+from augenmerk.core.maps.roles import profile_heads
+from augenmerk.core.maps.selection import Selection
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import example_sentences

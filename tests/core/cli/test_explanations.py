@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.decoder_lens import decoder_lens
-from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, word_parts
-from augenmerk.core.analysis.logit_lens import logit_lens
 from augenmerk.core.cli.main import main
+from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
+from augenmerk.core.extensions.analyses.logit_attribution import encoder_parts, logit_parts, word_parts
+from augenmerk.core.extensions.analyses.logit_lens import logit_lens
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator

@@ -14,14 +14,14 @@ import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.cli.stopping import StopFlag, ask_after_failed_save, stop_on_interrupt
-from augenmerk.core.cli.train import TerminalProgress
 from augenmerk.core.config.run_config import to_toml
-from augenmerk.core.training.events import SaveFailed, StepDone, TrainingEvent
-from augenmerk.core.training.folder import LAST
-from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written
-from tests.core.training.runs import copy_run
-from tests.core.training.test_checkpoint_manager import Filling
+from augenmerk.core.extensions.training.cli.stopping import StopFlag, ask_after_failed_save, stop_on_interrupt
+from augenmerk.core.extensions.training.cli.train import TerminalProgress
+from augenmerk.core.extensions.training.events import SaveFailed, StepDone, TrainingEvent
+from augenmerk.core.run_files import LAST
+from tests.core.extensions.training.crashes import REPOSITORY, assert_same_run, half_written
+from tests.core.extensions.training.runs import copy_run
+from tests.core.extensions.training.test_checkpoint_manager import Filling
 
 FAILURE = SaveFailed(Path("runs/mine/last.safetensors"), "Cannot write it: No space.", 40, "free some space")
 
@@ -151,9 +151,9 @@ def test_without_a_person_it_ends_says_what_to_do_and_keeps_the_older_file(confi
     arguments = ["train", "--config", str(config), "--out", str(tmp_path / "run"), "--device", "cpu"]
     script = f"""
 import sys
-from augenmerk.core.cli import train
+from augenmerk.core.extensions.training.cli import train
 from augenmerk.core.cli.main import main
-from augenmerk.core.training.events import StepDone
+from augenmerk.core.extensions.training.events import StepDone
 from tests.limits import limit_files
 
 show = train.TerminalProgress.__call__

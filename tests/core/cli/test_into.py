@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.alignment import read_gold
-from augenmerk.core.analysis.alignment_ranking import rank_aligners
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import AnalysisError, ConfigError
-from augenmerk.core.interop.importing import import_model
+from augenmerk.core.extensions.analyses.alignment import read_gold
+from augenmerk.core.extensions.analyses.alignment_ranking import rank_aligners
+from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.languages import codes_for, with_code
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from augenmerk.core.translation.translator import Translator
-from tests.core.interop.marian_models import CODES, make_folder
+from tests.core.extensions.readers.marian_models import CODES, make_folder
 
 SENTENCE = "Ein Mann sieht viele Kinder."
 WITH_CODE = f">>fra<< {SENTENCE}"

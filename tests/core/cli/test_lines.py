@@ -15,8 +15,9 @@ import pytest
 
 from augenmerk.core.cli.lines import arriving_lines
 from augenmerk.core.cli.main import main
-from augenmerk.core.corpora.parallel import MAX_LINE_CHARACTERS, read_lines
 from augenmerk.core.errors import CorpusError
+from augenmerk.core.extensions.training.corpora.parallel import read_lines
+from augenmerk.core.plain_text import MAX_LINE_CHARACTERS
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
 

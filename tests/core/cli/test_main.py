@@ -23,10 +23,10 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.command import run_guarded
 from augenmerk.core.cli.main import SUBCOMMANDS, main
-from augenmerk.core.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
-from augenmerk.core.corpora.prepared import load_prepared
 from augenmerk.core.errors import TextError
-from augenmerk.core.training.folder import read_starts
+from augenmerk.core.extensions.training.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
+from augenmerk.core.extensions.training.corpora.prepared import load_prepared
+from augenmerk.core.extensions.training.folder import read_starts
 from tests.signals import use_default_signals
 from tests.test_import_rules import modules_imported_by
 
@@ -489,7 +489,7 @@ def test_a_second_interrupt_acts_at_once() -> None:
 
 STOPPABLE = """
 import hashlib, sys, time
-from augenmerk.core.cli.stopping import stop_on_interrupt
+from augenmerk.core.extensions.training.cli.stopping import stop_on_interrupt
 with stop_on_interrupt() as flag:
     print("ready", flush=True)
     while not flag.requested:
@@ -704,7 +704,7 @@ def test_what_is_no_command_is_told_with_what_was_meant(
 @pytest.mark.subprocess
 def test_only_the_command_that_is_asked_for_is_imported() -> None:
     imported = modules_imported_by("import augenmerk.core.cli.main as main; main.make_parser(['runs'])")
-    assert imported & {f"augenmerk.core.cli.{name}" for name in SUBCOMMANDS} == {"augenmerk.core.cli.runs"}
+    assert imported & {subcommand.module for subcommand in SUBCOMMANDS.values()} == {SUBCOMMANDS["runs"].module}
     assert not imported & {"numpy", "torch", "tqdm"}
 
 

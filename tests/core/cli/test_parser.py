@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from augenmerk.viz_app.export.page_command import make_parser as page_parser
 
 from augenmerk.core.cli.main import main, make_parser
 from augenmerk.viz_app.launch import window_parser
@@ -79,9 +78,10 @@ def test_an_argument_with_bytes_that_are_no_characters_is_refused(
 
 
 def test_the_window_and_its_commands_refuse_bytes_that_are_no_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    for parser, option, others in ((window_parser(), "--sentence", []), (page_parser(), "--text", ["--out", "a.html"])):
+    page = ["page", "--out", "a.html"]
+    for parser, option, others in ((window_parser(), "--sentence", []), (make_parser(["page"]), "--text", page)):
         with pytest.raises(SystemExit, match="2"):
-            parser.parse_args([option, "M\udce4dchen", *others])
+            parser.parse_args([*others, option, "M\udce4dchen"])
         assert f"argument {option}: " in capsys.readouterr().err
 
 

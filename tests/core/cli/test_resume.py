@@ -10,14 +10,15 @@ from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
 from augenmerk.core.config.run_config import read_toml, to_toml
-from augenmerk.core.corpora.loading import load_corpus
-from augenmerk.core.corpora.parallel import SentencePairs
-from augenmerk.core.corpora.prepared import save_prepared
 from augenmerk.core.errors import CheckpointError, ConfigError
-from augenmerk.core.training.events import StepDone, TrainingEvent
-from augenmerk.core.training.folder import BEST, LAST, RUN_SETTINGS, read_run_inputs
-from augenmerk.core.training.inputs import load_models, read_corpus, settings_of_run
-from tests.core.training.runs import copy_run, record, sentences, text_run
+from augenmerk.core.extensions.training.corpora.loading import load_corpus
+from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
+from augenmerk.core.extensions.training.corpora.prepared import save_prepared
+from augenmerk.core.extensions.training.events import StepDone, TrainingEvent
+from augenmerk.core.extensions.training.folder import read_run_inputs
+from augenmerk.core.extensions.training.inputs import load_models, read_corpus, settings_of_run
+from augenmerk.core.run_files import BEST, LAST, RUN_SETTINGS
+from tests.core.extensions.training.runs import copy_run, record, sentences, text_run
 
 pytestmark = pytest.mark.training
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.importance import head_importance
-from augenmerk.core.analysis.pairs import attribute_pairs, pairs_importance, read_pairs
-from augenmerk.core.cli import analyze
 from augenmerk.core.cli.main import main
+from augenmerk.core.extensions.analyses.cli import analyze
+from augenmerk.core.extensions.analyses.importance import head_importance
+from augenmerk.core.extensions.analyses.pairs import attribute_pairs, pairs_importance, read_pairs
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import FeedForwardScaled, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.experiment_file import part_to_json

@@ -11,7 +11,7 @@ import pytest
 
 from augenmerk.core.cli.command import run_guarded
 from augenmerk.core.cli.main import main
-from tests.core.training.runs import copy_run, record
+from tests.core.extensions.training.runs import copy_run, record
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\x7f\u202e"
 """Sets the title of the window, clears the screen, changes colors, deletes, and reverses the direction of writing."""

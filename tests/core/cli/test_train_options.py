@@ -11,10 +11,10 @@ from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import TrainingConfig
 from augenmerk.core.config.run_config import dotted_settings, read_toml, to_toml
-from augenmerk.core.training.film import read_film
-from augenmerk.core.training.folder import remember_run_folder
-from augenmerk.viz_app.train.run.choices import RunChoices
-from tests.core.training.runs import copy_run
+from augenmerk.core.extensions.training.film import read_film
+from augenmerk.core.extensions.training.folder import remember_run_folder
+from augenmerk.viz_app.extensions.train.run.choices import RunChoices
+from tests.core.extensions.training.runs import copy_run
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_options_of_a_setting_are_described_as_the_setting(capsys: pytest.Captur
 def test_without_tensorboard_its_option_says_what_to_install(
     config: Path, tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("augenmerk.core.training.tensorboard.find_spec", lambda name: None)
+    monkeypatch.setattr("augenmerk.core.extensions.training.tensorboard.find_spec", lambda name: None)
     assert train(config, tmp_path / "run", "--tensorboard") == 2
     assert "pip install augenmerk[tensorboard]" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.cli.train import SECONDS_BETWEEN_LINES, TerminalProgress
 from augenmerk.core.counting import CountedText, Index
-from augenmerk.core.training.events import (
+from augenmerk.core.extensions.training.cli.train import SECONDS_BETWEEN_LINES, TerminalProgress
+from augenmerk.core.extensions.training.events import (
     EpochDone,
     PhaseStarted,
     SampleTranslated,

@@ -106,8 +106,8 @@ def test_only_one_function_computes_attention() -> None:
     assert calls == {
         ("core/model/attention.py", "softmax"): 1,
         ("core/model/attention.py", "scaled_dot_product_attention"): 1,
-        ("core/training/kernels.py", "softmax"): 2,
-        ("core/training/loss.py", "softmax"): 2,
+        ("core/extensions/training/kernels.py", "softmax"): 2,
+        ("core/extensions/training/loss.py", "softmax"): 2,
     }
 
 

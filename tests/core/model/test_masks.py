@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.config import PRESETS, RunConfig
+from augenmerk.core.extensions.training.loss import output_layer_loss
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.training.loss import output_layer_loss
 from tests.core.model.small_models import MARIAN, NUM_SOURCE, NUM_TARGET, PADDING, make_model, random_ids
 
 

@@ -10,7 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from augenmerk.core.config import PRESETS, ModelConfig, preset
-from augenmerk.core.corpora.loading import load_corpus
+from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.size import (
     MODULES,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.text.text_codec import capitalize_first, detokenize
 from augenmerk.core.text.tokenizers import SpacyTokenizer
 

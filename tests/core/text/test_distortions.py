@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from augenmerk.core.text.distortions import DISTORTIONS, Distortion, distort, distort_line
+from augenmerk.core.extensions.training.distortions import DISTORTIONS, Distortion, distort, distort_line
 
 LINE = "Eine große Frau fährt über die Straße."
 

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 import sentencepiece
 
-from augenmerk.core.text.imported import MarianCodec
+from augenmerk.core.extensions.readers.codecs import MarianCodec
 from augenmerk.core.text.subword_check import check_model
 from augenmerk.core.text.vocabulary import Vocabulary
 from tests.fuzz.mutants import join_message, split_message

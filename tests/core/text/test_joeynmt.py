@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import sentencepiece
 
-from augenmerk.core.text.imported import JoeyNMTCodec, Merges
+from augenmerk.core.extensions.readers.codecs import JoeyNMTCodec, Merges
 from augenmerk.core.text.subword_check import check_model, restricted_model
 from augenmerk.core.text.vocabulary import Vocabulary
-from tests.core.interop.marian_models import GERMAN, pieces_of, spm
+from tests.core.extensions.readers.marian_models import GERMAN, pieces_of, spm
 
 MARKS = ("<unk>", "<pad>", "<s>", "</s>")
 NEW = "#version: 0.2\nn d</w>\nu nd</w>\nm a\ni n</w>\ne in</w>\nma n\nman n</w>\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.config import DataConfig
-from augenmerk.core.corpora.parallel import read_lines
+from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.text.languages import likely_language
 from augenmerk.core.text.tokenizers import make_tokenizer
 

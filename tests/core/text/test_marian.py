@@ -5,8 +5,8 @@ import sys
 import pytest
 import sentencepiece
 
-from augenmerk.core.text.imported import pieces_of_text
-from tests.core.interop.marian_models import spm
+from augenmerk.core.extensions.readers.codecs import pieces_of_text
+from tests.core.extensions.readers.marian_models import spm
 
 LINES = (
     "Ein Hund läuft.",

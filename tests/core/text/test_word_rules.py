@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.corpora.parallel import read_lines
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.resources import resource_path
 from augenmerk.core.text import tokenizers
 from augenmerk.core.text.tokenizers import (
@@ -141,4 +141,9 @@ def test_a_sentence_is_translated_without_spacy_and_without_what_only_training_n
     arguments = ["translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint)]
     modules = modules_imported_by(f"import augenmerk.core.cli.main as main; main.main({arguments!r})")
     assert "torch" in modules
-    assert not modules & {"spacy", "requests", "augenmerk.core.training", "augenmerk.core.corpora.multi30k"}
+    assert not modules & {
+        "spacy",
+        "requests",
+        "augenmerk.core.extensions.training",
+        "augenmerk.core.extensions.training.corpora.multi30k",
+    }

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from augenmerk import Coverage, RareWord, RespelledWord
-from augenmerk.core.corpora.parallel import SentencePairs
-from augenmerk.core.corpora.prepared import prepare
 from augenmerk.core.errors import TextError
-from augenmerk.core.evaluation import reference_loss
+from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
+from augenmerk.core.extensions.training.corpora.prepared import prepare
+from augenmerk.core.extensions.training.evaluation import reference_loss
 from augenmerk.core.text.codec import split_lines
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.translation.experiment import Experiment, SourceWordReplaced

@@ -11,28 +11,28 @@ import numpy as np
 import pytest
 import torch
 
-from augenmerk.core.analysis.alignment_ranking import Aligner, align
-from augenmerk.core.analysis.alti import contributions_of
-from augenmerk.core.analysis.capture import trace_translation
-from augenmerk.core.analysis.decoder_lens import decoder_lens
-from augenmerk.core.analysis.importance import head_importance
-from augenmerk.core.analysis.left_out import left_out_words
-from augenmerk.core.analysis.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
-from augenmerk.core.analysis.logit_lens import logit_lens
-from augenmerk.core.analysis.measures import MEASURES, measure
-from augenmerk.core.analysis.occlusion import (
-    occlude_source_words,
-    score_without_source_words,
-    translate_without_source_words,
-)
-from augenmerk.core.analysis.pairs import WordPair, attribute_pairs, pairs_importance
-from augenmerk.core.analysis.query_key import query_key_parts
-from augenmerk.core.analysis.roles import profile_heads
 from augenmerk.core.checkpoint import file as checkpoint_file
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest, save_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AnalysisError
+from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, align
+from augenmerk.core.extensions.analyses.alti import contributions_of
+from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
+from augenmerk.core.extensions.analyses.importance import head_importance
+from augenmerk.core.extensions.analyses.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
+from augenmerk.core.extensions.analyses.logit_lens import logit_lens
+from augenmerk.core.extensions.analyses.occlusion import (
+    occlude_source_words,
+    score_without_source_words,
+    translate_without_source_words,
+)
+from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs, pairs_importance
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE
+from augenmerk.core.maps.capture import trace_translation
+from augenmerk.core.maps.left_out import left_out_words
+from augenmerk.core.maps.measures import MEASURES, measure
+from augenmerk.core.maps.query_key import query_key_parts
+from augenmerk.core.maps.roles import profile_heads
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import Translation

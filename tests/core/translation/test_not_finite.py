@@ -10,20 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.alti import contributions_of
-from augenmerk.core.analysis.beam_tree import beam_tree
-from augenmerk.core.analysis.capture import trace_translation
-from augenmerk.core.analysis.importance import head_importance
-from augenmerk.core.analysis.logit_attribution import logit_parts
-from augenmerk.core.analysis.logit_lens import logit_lens
-from augenmerk.core.analysis.measures import Measure, measure_maps
-from augenmerk.core.analysis.model_pass import Pass
-from augenmerk.core.analysis.occlusion import occlude_source_words
-from augenmerk.core.analysis.query_key import query_key_parts
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import NonFiniteError
-from augenmerk.core.evaluation import reference_loss
+from augenmerk.core.extensions.analyses.alti import contributions_of
+from augenmerk.core.extensions.analyses.beam_tree import beam_tree
+from augenmerk.core.extensions.analyses.importance import head_importance
+from augenmerk.core.extensions.analyses.logit_attribution import logit_parts
+from augenmerk.core.extensions.analyses.logit_lens import logit_lens
+from augenmerk.core.extensions.analyses.occlusion import occlude_source_words
+from augenmerk.core.extensions.training.evaluation import reference_loss
+from augenmerk.core.maps.capture import trace_translation
+from augenmerk.core.maps.measures import Measure, measure_maps
+from augenmerk.core.maps.model_pass import Pass
+from augenmerk.core.maps.query_key import query_key_parts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, SoftmaxTemperature
 from augenmerk.core.translation.result import MAP_KINDS, Translation

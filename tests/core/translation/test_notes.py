@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from augenmerk.core.analysis.alignment import GoldPair
-from augenmerk.core.analysis.alignment_ranking import rank_aligners
-from augenmerk.core.analysis.importance import head_importance
-from augenmerk.core.analysis.pairs import WordPair, attribute_pairs
-from augenmerk.core.analysis.roles import profile_heads
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import TextError
+from augenmerk.core.extensions.analyses.alignment import GoldPair
+from augenmerk.core.extensions.analyses.alignment_ranking import rank_aligners
+from augenmerk.core.extensions.analyses.importance import head_importance
+from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs
+from augenmerk.core.maps.roles import profile_heads
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.notes import NOTE_KINDS, Note, sentences_by_kind, summaries, texts_of
 from augenmerk.core.translation.translator import Translator

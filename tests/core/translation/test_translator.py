@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from augenmerk.core.analysis.alti import contributions_of
-from augenmerk.core.analysis.capture import trace_translation
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, ConfigError, DeviceError, TextError
+from augenmerk.core.extensions.analyses.alti import contributions_of
+from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.translation.experiment import (

@@ -1,7 +1,7 @@
 """A measure: how many times more attention a key gets than if all keys were alike."""
 
-from augenmerk.core.analysis.measure import Measure
-from augenmerk.core.analysis.model_pass import Pass
+from augenmerk.core.maps.measure import Measure
+from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
 
 

@@ -1,7 +1,7 @@
 """What menus and help need to know. The code behind it is imported when it is used."""
 
 from augenmerk.core.cli.subcommand import Subcommand
-from augenmerk.viz_app.analysis.tab import Tab
+from augenmerk.viz_app.translate.analysis_tab import Tab
 
 SHARPEST = Tab(
     name="Sharpest",

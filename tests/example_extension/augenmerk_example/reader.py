@@ -7,8 +7,8 @@ from typing import Any
 from augenmerk.core.checkpoint.file import Checkpoint, Origin
 from augenmerk.core.config import DataConfig, ModelConfig, RunConfig, TrainingConfig
 from augenmerk.core.errors import ConfigError, ModelImportError
-from augenmerk.core.interop.model import ImportedModel, ImportOptions, imported_from_file
-from augenmerk.core.interop.reader import Reader
+from augenmerk.core.extensions.readers.model import ImportedModel, ImportOptions, imported_from_file
+from augenmerk.core.extensions.readers.reader import Reader
 from augenmerk.core.text.codec import CodecPair
 
 PREFIX = "example/"

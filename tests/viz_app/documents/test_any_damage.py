@@ -14,8 +14,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.roles import SampleRoles, profile_heads, write_sample_roles
-from augenmerk.core.training.folder import remember_run_folder
+from augenmerk.core.extensions.training.folder import remember_run_folder
+from augenmerk.core.maps.roles import SampleRoles, profile_heads, write_sample_roles
 from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.application import repair_settings
@@ -23,11 +23,12 @@ from augenmerk.viz_app.crash_reports import END_OF_HEADER, default_folder, earli
 from augenmerk.viz_app.documents.last_result import _checksum
 from augenmerk.viz_app.documents.own_files import ASIDE
 from augenmerk.viz_app.documents.reading import saved_experiment
-from augenmerk.viz_app.main_window import LEARN, TRAIN, MainWindow
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current
 from augenmerk.viz_app.theme import Theme
 from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.parts import LEARN, TRAIN, lessons_of
 
 RESULT = "last-result.txt"
 NUMBER = re.compile(rb"\d+(\.\d+)?")
@@ -139,8 +140,8 @@ def own_files(home: Path, start: Callable[[], MainWindow], tmp_path: Path, qtbot
     preferences.recent_models.remember(model)
     preferences.settings.sync()
     window = start()
-    window.lessons.lesson.add(Scene("First", "Not saved.", saved_experiment(window.state)))
-    window.lessons.keep_former()
+    lessons_of(window).lesson.add(Scene("First", "Not saved.", saved_experiment(window.state)))
+    lessons_of(window).keep_former()
     qtbot.waitUntil(preferences.unsaved_lesson_path.exists)
     window.shutdown.end()
     shutil.copytree(home, tmp_path / "good", symlinks=True)

@@ -11,7 +11,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
 from augenmerk.core.translation.experiment_file import read_lesson_file
-from augenmerk.viz_app.documents.lesson_bar import LessonTextDialog
+from augenmerk.viz_app.extensions.lessons.lesson_bar import LessonTextDialog
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointer
 from augenmerk.viz_app.views.cell_menu import RowEditor

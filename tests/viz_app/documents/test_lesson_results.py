@@ -10,8 +10,8 @@ from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
-from augenmerk.viz_app.learn.scene_answers import CANNOT, answer_now
+from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts
+from augenmerk.viz_app.extensions.lessons.scene_answers import CANNOT, answer_now
 from augenmerk.viz_app.state.model_info import ModelInfo
 
 pytestmark = pytest.mark.heavy

@@ -23,10 +23,10 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, LessonTextDialog
-from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
-from augenmerk.viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.documents.reading import is_experiment
+from augenmerk.viz_app.extensions.lessons.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, LessonTextDialog
+from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
+from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
@@ -34,7 +34,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.export.test_html_page import Parts
+from tests.viz_app.extensions.pictures.test_html_page import Parts
 from tests.viz_app.parts import LEARN, TRANSLATE, learn_page_of, lessons_of
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model

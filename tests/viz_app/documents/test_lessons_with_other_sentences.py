@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from tests.viz_app.conftest import MakeWindow, open_once
-from tests.viz_app.learn.test_predictions import SENTENCES
+from tests.viz_app.extensions.learn.test_predictions import SENTENCES
 from tests.viz_app.parts import lessons_of
 
 pytestmark = [pytest.mark.heavy, pytest.mark.slow]

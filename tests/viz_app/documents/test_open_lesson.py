@@ -14,7 +14,7 @@ from augenmerk.core.translation.experiment_file import (
     SavedExperiment,
     Scene,
 )
-from augenmerk.viz_app.documents.lesson import OpenLesson, as_line, as_title
+from augenmerk.viz_app.extensions.lessons.lesson import OpenLesson, as_line, as_title
 
 MODEL = ModelReference("one", "a" * 64)
 

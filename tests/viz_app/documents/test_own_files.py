@@ -18,7 +18,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 from augenmerk.viz_app.documents.last_result import _checksum, write_last_result
-from augenmerk.viz_app.documents.lesson_documents import SHIPPED_MARK
+from augenmerk.viz_app.extensions.lessons.lesson_documents import SHIPPED_MARK
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current

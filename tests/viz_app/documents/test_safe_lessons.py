@@ -12,9 +12,9 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken
 from augenmerk.core.translation.experiment_file import ModelReference, read_lesson_file, write_lesson_file
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.lesson_bar import AWAITED, CHANGED, LessonTextDialog
-from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
-from augenmerk.viz_app.learn.chapter import read_chapters
+from augenmerk.viz_app.extensions.learn.chapter import read_chapters
+from augenmerk.viz_app.extensions.lessons.lesson_bar import AWAITED, CHANGED, LessonTextDialog
+from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair

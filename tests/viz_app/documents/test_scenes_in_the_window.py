@@ -12,14 +12,14 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
-from augenmerk.viz_app.analysis.compare.view import CompareTab
-from augenmerk.viz_app.documents.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
 from augenmerk.viz_app.documents.reading import view_values
+from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
+from augenmerk.viz_app.extensions.presentation.pointer import POINTER_COMMANDS
+from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.heatmap.drawing import large_map, small_maps
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
 from augenmerk.viz_app.state.marks import pointed_word
-from augenmerk.viz_app.views.pointer import POINTER_COMMANDS
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.documents.test_lessons_in_the_window import lesson_for, settle, shown
 from tests.viz_app.parts import LEARN, TRANSLATE, lessons_of, open_chapter_in, presentation_of, views_of

@@ -16,9 +16,9 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
-from augenmerk.viz_app.export.figures import grid_figure, map_figure
-from augenmerk.viz_app.export.film import Film, Shot, save_film
-from augenmerk.viz_app.export.map_svg import map_svg
+from augenmerk.viz_app.extensions.pictures.figures import grid_figure, map_figure
+from augenmerk.viz_app.extensions.pictures.film import Film, Shot, save_film
+from augenmerk.viz_app.extensions.pictures.map_svg import map_svg
 from augenmerk.viz_app.heatmap.drawing import (
     PRINT_COLORS,
     SMALL_SCALE,
@@ -201,7 +201,7 @@ def test_a_film_draws_each_mark_where_the_description_has_it(by_film, marks: Mar
 @pytest.mark.parametrize("pointed", [None, *(each.pointed for each in POINTERS.values() if each.pointed)], ids=str)
 @pytest.mark.parametrize("cell", [(20, 10), (40, 20)], ids=str)
 def test_the_script_of_the_page_makes_the_same_shapes(qapp, cell: tuple[int, int], pointed: Pointed | None) -> None:
-    from tests.viz_app.export.test_html_page import content, page_html, read_by_the_script
+    from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
 
     def bands(found: frozenset[Band]) -> list[dict]:
         return [{"index": band.index, "isRow": band.is_row} for band in sorted(found)]
@@ -271,7 +271,7 @@ def test_marks_are_those_of_the_experiment() -> None:
 
 @pytest.mark.parametrize("is_signed", [False, True])
 def test_pages_and_sheets_write_the_same_numbers(qapp, is_signed: bool) -> None:
-    from tests.viz_app.export.test_html_page import content, page_html, read_by_the_script
+    from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
 
     values = [0.25, 0.999, 1.0, 0.006, 12.345, *([-0.25, -1.5] if is_signed else [])]
     signed = json.dumps(is_signed)

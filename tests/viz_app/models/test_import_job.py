@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.errors import StorageError
-from augenmerk.viz_app.models.import_dialog import ImportJob
+from augenmerk.viz_app.extensions.imports.import_dialog import ImportJob
 
 
 @pytest.mark.heavy  # the first to import torch

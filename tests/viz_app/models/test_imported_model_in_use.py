@@ -10,29 +10,29 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-from augenmerk.core.analysis.roles import read_sample_roles
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.interop.importing import import_model
+from augenmerk.core.extensions.readers.importing import import_model
+from augenmerk.core.maps.roles import read_sample_roles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path, example_sentences
 from augenmerk.core.translation.result import MAP_KINDS
-from augenmerk.viz_app.analysis.alignment.view import AlignmentTab
-from augenmerk.viz_app.analysis.compare.view import CompareTab
-from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
-from augenmerk.viz_app.analysis.heads.view import HeadsTab
-from augenmerk.viz_app.analysis.source.view import SourceTab
-from augenmerk.viz_app.analysis.word.view import WordTab
+from augenmerk.viz_app.extensions.presentation.presentation import caption
+from augenmerk.viz_app.extensions.tabs.alignment.view import AlignmentTab
+from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
+from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
+from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
+from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
+from augenmerk.viz_app.extensions.tabs.word.view import WordTab
+from augenmerk.viz_app.extensions.tour.quick_tour import QuickTour
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.presentation import caption
 from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import reset, toggle
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.state.number_table import NumberTable
-from augenmerk.viz_app.translate.quick_tour import QuickTour
 from augenmerk.viz_app.views.examples_menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup
-from tests.core.interop.marian_models import make_folder
+from tests.core.extensions.readers.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow, open_once
 
 LIMIT_MS = 60_000

@@ -21,23 +21,23 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.interop.model import HALF_ABOVE_BYTES, ImportSummary
-from augenmerk.core.interop.pickled import how_to_convert, is_pytorch_file
+from augenmerk.core.extensions.readers.model import HALF_ABOVE_BYTES, ImportSummary
+from augenmerk.core.extensions.readers.pickled import how_to_convert, is_pytorch_file
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.viz_app.analysis.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.application import run_app
+from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog, ImportDialog, describe, precision_entries
+from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.import_dialog import HubDialog, ImportDialog, describe, precision_entries
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.languages import languages_of
-from tests.core.interop import joeynmt_models
-from tests.core.interop.marian_models import make_folder
-from tests.core.interop.pickles import pickles_read_here
-from tests.core.interop.published import NotebookSeq2Seq, save_whole
-from tests.core.interop.test_hub import NAME, Hub
-from tests.core.interop.test_importing import change
+from tests.core.extensions.readers import joeynmt_models
+from tests.core.extensions.readers.marian_models import make_folder
+from tests.core.extensions.readers.pickles import pickles_read_here
+from tests.core.extensions.readers.published import NotebookSeq2Seq, save_whole
+from tests.core.extensions.readers.test_hub import NAME, Hub
+from tests.core.extensions.readers.test_importing import change
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import imports_of
 from tests.viz_app.synthetic import FakeTranslator
@@ -295,7 +295,7 @@ def test_cancel_keeps_its_place_when_an_import_begins(
         goes_on.wait(LIMIT_MS / 1000)
         raise AnalysisError("It cannot be read.")
 
-    monkeypatch.setattr("augenmerk.viz_app.models.import_dialog.ImportJob.work", wait_and_fail)
+    monkeypatch.setattr("augenmerk.viz_app.extensions.imports.import_dialog.ImportJob.work", wait_and_fail)
     file = tmp_path / "tut6-model.pt"
     save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
     window = make_window()
@@ -394,7 +394,7 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
         shutil.copytree(folder, copy)
         spoil(copy)
         if name == "too little memory":
-            monkeypatch.setattr("augenmerk.core.interop.weights.available_memory", lambda: 1000)
+            monkeypatch.setattr("augenmerk.core.extensions.readers.weights.available_memory", lambda: 1000)
         window.open_model(copy)
         dialog = dialog_of(window)
         qtbot.waitUntil(lambda dialog=dialog: not dialog.status.isVisible(), timeout=LIMIT_MS)

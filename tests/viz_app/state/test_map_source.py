@@ -8,12 +8,12 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.roles import ROLES, Role, SampleRoles
+from augenmerk.core.maps.roles import ROLES, Role, SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.export.saving import take_snapshot
+from augenmerk.viz_app.extensions.pictures.saving import take_snapshot
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.analysis.parts import Baseline
-from augenmerk.core.analysis.trace import QueryKeyDetail
 from augenmerk.core.config import preset
 from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.maps.parts import Baseline
+from augenmerk.core.maps.trace import QueryKeyDetail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, HeadScaled, SoftmaxTemperature

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.roles import SampleRoles
+from augenmerk.core.maps.roles import SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, Translation
 from augenmerk.viz_app.heatmap.drawing import large_map

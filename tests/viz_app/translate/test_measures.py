@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.measure import Measure
-from augenmerk.core.analysis.measures import MEASURES
-from augenmerk.core.analysis.model_pass import Pass
+from augenmerk.core.maps.measure import Measure
+from augenmerk.core.maps.measures import MEASURES
+from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray
 from augenmerk.viz_app.state.experiment_editor import toggle
@@ -128,7 +128,7 @@ def test_a_measure_that_takes_long_is_cancelled(
         return of(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr("augenmerk.core.analysis.model_pass.Pass.of", trace_late)
+        patch.setattr("augenmerk.core.maps.model_pass.Pass.of", trace_late)
         page.head.measure_menu.actions_by_name["norm"].trigger()
         assert "Computing: norm" in page.head.meaning.text()
         assert 'href="cancel"' in page.head.meaning.text()

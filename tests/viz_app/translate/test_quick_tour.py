@@ -4,18 +4,18 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.roles import POSITION_SHARE
+from augenmerk.core.maps.roles import POSITION_SHARE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment_file import Lesson
-from augenmerk.viz_app.documents.lesson_documents import shipped_lessons
+from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
+from augenmerk.viz_app.extensions.tour.part import TourPart
+from augenmerk.viz_app.extensions.tour.quick_tour import UNDONE, QuickTour
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.translate.quick_tour import UNDONE, QuickTour
-from augenmerk.viz_app.translate.tour_part import TourPart
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.parts import learn_page_of, lessons_of, offer_tour_in, part
 

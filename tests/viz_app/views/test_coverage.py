@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Translation
+from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.import_dialog import HubDialog
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_spans

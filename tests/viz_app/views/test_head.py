@@ -9,13 +9,13 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.roles import ROLES, SampleRoles, fitting_rows
+from augenmerk.core.maps.roles import ROLES, SampleRoles, fitting_rows
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.presentation.presentation import caption
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
-from augenmerk.viz_app.presentation import caption
 from augenmerk.viz_app.state.experiment_editor import intervene, scale, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, Pair

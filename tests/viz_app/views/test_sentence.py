@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.analysis.parts import ChangeEffect
 from augenmerk.core.config import preset
 from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.maps.parts import ChangeEffect
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled

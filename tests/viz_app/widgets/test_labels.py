@@ -3,11 +3,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.extensions.train.film import FilmPanel
+from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.train.film import FilmPanel
-from augenmerk.viz_app.train.state import TrainState
 from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, StableHeightLabel, label
-from tests.viz_app.train.scripted import probe
+from tests.viz_app.extensions.train.scripted import probe
 
 
 def test_a_long_text_ends_in_an_ellipsis_and_a_tool_tip(qtbot: QtBot, theme: Theme) -> None:

@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.config import preset
 from augenmerk.core.config.run_config import read_toml
-from augenmerk.core.corpora.loading import load_corpus
 from augenmerk.core.errors import CorpusError, StorageError
-from augenmerk.core.training.events import (
+from augenmerk.core.extensions.training.corpora.loading import load_corpus
+from augenmerk.core.extensions.training.events import (
     DivergedError,
     PhaseStarted,
     Proposal,
@@ -23,8 +23,8 @@ from augenmerk.core.training.events import (
     TrainingFinished,
     TrainingRequest,
 )
-from augenmerk.core.training.folder import LAST, RUN_SETTINGS
-from augenmerk.viz_app.worker.training import (
+from augenmerk.core.run_files import LAST, RUN_SETTINGS
+from augenmerk.viz_app.extensions.train.worker import (
     DRAIN_INTERVAL_MS,
     OnEvent,
     OnSaveFailed,
@@ -33,7 +33,7 @@ from augenmerk.viz_app.worker.training import (
     TrainingRun,
     _read_and_train,
 )
-from tests.core.training.runs import record, sentences, text_run
+from tests.core.extensions.training.runs import record, sentences, text_run
 
 
 def _request() -> TrainingRequest:

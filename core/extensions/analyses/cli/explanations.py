@@ -1,0 +1,163 @@
+"""Numbers of `analyze` about words and weights: lenses, and parts of logits and attention scores.
+
+Names with a slash are members of one object in JSON: “lens/ranks” is `ranks` of `lens`.
+"""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from augenmerk.core.cli.lines import print_note
+from augenmerk.core.cli.values import Numbers
+from augenmerk.core.counting import display_text
+from augenmerk.core.errors import AnalysisError, ConfigError
+
+if TYPE_CHECKING:
+    from augenmerk.core.maps.parts import WordParts
+    from augenmerk.core.model.heads import Head
+    from augenmerk.core.translation.result import Translation
+    from augenmerk.core.translation.translator import Translator
+
+
+def add_explanations(parser: argparse.ArgumentParser) -> None:
+    """Add the options about words."""
+    group = parser.add_argument_group("why this word")
+    group.add_argument(
+        "--lens",
+        action="store_true",
+        help="add the decoder's predictions after each sublayer (logit lens, nostalgebraist 2020)",
+    )
+    group.add_argument(
+        "--decoder-lens",
+        action="store_true",
+        help="add the translations if the decoder read an earlier layer of the encoder (Langedijk et al. 2023)",
+    )
+    group.add_argument(
+        "--parts",
+        action="store_true",
+        help="add the parts of each word's logit minus that of the next best (direct logit attribution, Elhage et al. "
+        "2021)",
+    )
+    group.add_argument(
+        "--word",
+        type=int,
+        metavar="N",
+        help="only the parts of word N of the translation, from 1 to its end, <eos>; those of cross-attention also by "
+        "component of the encoder",
+    )
+    group.add_argument("--rival", metavar="WORD", help="compare word N with WORD instead of the next best")
+
+
+def check_explanations(options: argparse.Namespace) -> None:
+    """Raises `ConfigError` for options that do not fit together."""
+    if options.word is not None and not options.parts:
+        raise ConfigError("--word names the word for --parts. Add --parts.")
+    if options.rival is not None and options.word is None:
+        raise ConfigError("--rival needs a word to compare with. Add --parts and --word N.")
+
+
+def explanations(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    """The requested numbers about words."""
+    numbers: Numbers = {}
+    if options.lens:
+        numbers |= _lens(translator, translation)
+    if options.decoder_lens:
+        numbers |= _decoder_lens(translator, translation)
+    if options.parts:
+        numbers |= _parts(translator, translation, options)
+    return numbers
+
+
+def _lens(translator: "Translator", translation: "Translation") -> Numbers:
+    from augenmerk.core.extensions.analyses.logit_lens import logit_lens
+
+    lens = logit_lens(translator, translation)
+    best = [[step[0] for step in steps] for steps in lens.candidates]
+    return {
+        "lens/depths": np.array([str(depth) for depth in lens.depths]),
+        "lens/tokens": np.array(translation.predicted_tokens),
+        "lens/log_probabilities": lens.log_probabilities,
+        "lens/ranks": lens.ranks,
+        "lens/entropies": lens.entropies,
+        "lens/best_tokens": np.array([[each.token for each in steps] for steps in best]),
+        "lens/best_log_probabilities": np.array([[each.log_probability for each in steps] for steps in best]),
+    }
+
+
+def _decoder_lens(translator: "Translator", translation: "Translation") -> Numbers:
+    from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
+
+    lens = decoder_lens(translator, translation)
+
+    def words(places: tuple[tuple[int, ...], ...]) -> "np.ndarray[Any, np.dtype[Any]]":
+        layers = zip(lens.layers, places, strict=True)
+        return np.array([" ".join(layer.target_words[place].text for place in found) for layer, found in layers])
+
+    return {
+        "decoder_lens/translations": np.array([layer.text for layer in lens.layers]),
+        "decoder_lens/log_probabilities": np.array([layer.log_probability for layer in lens.layers]),
+        "decoder_lens/added": words(lens.added),
+        "decoder_lens/removed": words(lens.removed),
+    }
+
+
+def _parts(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    from augenmerk.core.extensions.analyses.logit_attribution import encoder_parts, logit_parts, word_parts
+
+    words = translation.words_by_step
+    if options.word is None:
+        every = logit_parts(translator, translation)
+        return _of_words([every[step] for step in words])
+    if options.word not in range(1, len(words) + 1):
+        choice = f"from words 1 to {len(words)}" if len(words) > 1 else "word 1"
+        raise AnalysisError(f"The translation has no word {options.word}. Choose {choice}: {' '.join(words.values())}")
+    parts = word_parts(translator, translation, list(words)[options.word - 1], options.rival)
+    opened = encoder_parts(translator, parts)
+    return _of_words([parts]) | {
+        "parts/encoder_components": np.array([str(component) for component in opened.components]),
+        "parts/encoder_values": opened.values[None],
+    }
+
+
+def _of_words(parts: "list[WordParts]") -> Numbers:
+    """The parts of N words, each about the first token in which word and rival differ."""
+    return {
+        "parts/words": np.array([each.chosen_word.token for each in parts]),
+        "parts/rivals": np.array([each.rival_word.token for each in parts]),
+        "parts/word_log_probabilities": np.array([each.chosen_word.log_probability for each in parts]),
+        "parts/rival_log_probabilities": np.array([each.rival_word.log_probability for each in parts]),
+        "parts/steps": np.array([each.step for each in parts]),
+        "parts/tokens": np.array([each.chosen.token for each in parts]),
+        "parts/rival_tokens": np.array([each.rival.token for each in parts]),
+        "parts/difference": np.array([each.difference for each in parts]),
+        "parts/components": np.array([str(component) for component in parts[0].components]),
+        "parts/values": np.stack([each.values for each in parts]),
+        "parts/remainder": np.array([each.remainder for each in parts]),
+        "parts/keys": np.stack([each.keys for each in parts]),
+        "parts/key_tokens": np.array(parts[0].translation.source_tokens),
+    }
+
+
+def query_key_numbers(
+    translator: "Translator", translation: "Translation", head: "Head", query: int, key: int
+) -> Numbers:
+    """The parts of an attention score, alone and minus the mean over the visible keys; a note where there are none."""
+    from augenmerk.core.maps.query_key import query_key_parts
+
+    try:
+        row = query_key_parts(translator, translation, head, query)
+        raw, centred = row.of_cell(key, "none"), row.of_cell(key)
+    except AnalysisError as error:
+        print_note(f"No parts of the attention score: {display_text(error)}")
+        return {}
+    return {
+        "query_key_parts/query_components": np.array([str(component) for component in row.query_components]),
+        "query_key_parts/key_components": np.array([str(component) for component in row.key_components]),
+        "query_key_parts/score": np.array(raw.total),
+        "query_key_parts/products": raw.products,
+        "query_key_parts/remainder": np.array(raw.remainder),
+        "query_key_parts/score_minus_mean": np.array(centred.total),
+        "query_key_parts/products_minus_mean": centred.products,
+        "query_key_parts/remainder_minus_mean": np.array(centred.remainder),
+    }

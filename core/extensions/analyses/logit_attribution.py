@@ -1,0 +1,333 @@
+"""Why this word? Contrastive direct logit attribution. Shape legend: `core.maps`.
+
+The logit of a token is a dot product with the decoder's last vector, which is a sum of components. So every logit is a
+sum with one part for each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). A
+constant added to all logits changes no probability. Therefore two tokens are compared, as in Yin and Neubig 2022,
+"Interpreting Language Models with Contrastive Explanations": the predicted one and a rival.
+
+A part is the *direct* effect alone. Later layers also read a head's output; that effect is among their parts.
+`measure_parts` measures both together.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from augenmerk.core.arguments import checks_arguments
+from augenmerk.core.counting import Index
+from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
+from augenmerk.core.maps.capture import AttentionPass
+from augenmerk.core.maps.parts import ChangeEffect, Component, EncoderParts, Origin, WordParts
+from augenmerk.core.maps.residual import memory_directions, parts_by_key, residual_streams
+from augenmerk.core.model.non_finite import is_finite
+from augenmerk.core.text.codec import TextCodec
+from augenmerk.core.text.vocabulary import END
+from augenmerk.core.translation.compilation import forced_word
+from augenmerk.core.translation.experiment import Experiment, factors_of, scaling
+from augenmerk.core.translation.result import Alternative, ExperimentResult, Translation
+from augenmerk.core.translation.translator import Translator
+
+
+@checks_arguments
+def word_parts(
+    translator: Translator, translation: Translation, step: int, rival: str | Alternative | None = None
+) -> WordParts:
+    """Direct logit attribution of a word of a translation against a rival. Takes one more pass over the pair.
+
+    The translation's experiment applies. If word and rival begin alike, the first token that differs is explained. If
+    one is the beginning of the other, the next token decides: the one that follows the word, or the most probable one
+    that does not continue the rival. Not thread-safe with other uses of the model.
+
+    Args:
+        translator: provides the model.
+        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
+            under this model.
+        step: the first step of the word; at a later step, the rest of the word is compared.
+        rival: a word, an entry of the vocabulary (`▁dog`, `·ing`), one of the translation's alternatives, or None for
+            the most probable other token that may be chosen here.
+
+    Raises:
+        AnalysisError: there is no such step; the rival is empty, unknown, several words or the word itself, or can
+            never be chosen; or as `Translator.pass_over`.
+    """
+    translation.check_step(step)
+    comparer = _Comparer(translator, translation)
+    return comparer.explain([comparer.compare(step, rival)])[0]
+
+
+@checks_arguments
+def logit_parts(translator: Translator, translation: Translation) -> tuple[WordParts, ...]:
+    """Direct logit attribution of each predicted token against the runner-up: T results from one pass.
+
+    See `word_parts`.
+    """
+    comparer = _Comparer(translator, translation)
+    return comparer.explain([comparer.compare(step, None) for step in range(len(translation.predicted_ids))])
+
+
+@checks_arguments
+def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
+    """The parts of cross-attention heads, split by what the encoder's positions are made of. Takes one more pass.
+
+    A part is again a direct effect: weights of attention and the deviations of norms stay as they are.
+
+    Args:
+        translator: the model of `parts`, or one with the same vocabularies, whose own parts are split then.
+        parts: of a word.
+
+    Raises:
+        AnalysisError: as `Translator.pass_over`.
+        NonFiniteError: the model's states are not finite.
+    """
+    model, streams = translator.model, residual_streams(translator.pass_over(parts.translation))
+    ids, row = translator.checkpoint.codecs.target.vocabulary.ids, slice(parts.step, parts.step + 1)
+    layers: list[Tensor] = []
+
+    def open_positions(attention: AttentionPass, carried: Tensor) -> None:
+        directions, shifts = memory_directions(attention, carried[0], parts.step)
+        split = streams.encoder.split(directions)  # [C, H, S]
+        split[-1] += shifts
+        layers.insert(0, split.transpose(0, 1))
+
+    with torch.inference_mode():
+        direction = model.output.weight[ids[parts.chosen.entry]] - model.output.weight[ids[parts.rival.entry]]
+        streams.decoder.split(direction[None].double(), row, on_cross=open_positions)
+        values = torch.stack(layers).cpu().numpy()
+    return EncoderParts(parts, streams.encoder.components, values, translator.digest)
+
+
+@checks_arguments
+def measure_parts(
+    translator: Translator,
+    parts: WordParts,
+    components: Sequence[Component] | None = None,
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> NDArray[np.float64]:
+    """The measured effects of components: the change of the difference when each is switched off alone.
+
+    The same tokens are read again. A direct effect alone predicts the part with its sign reversed.
+
+    Args:
+        translator: the model of `parts`, or one with the same vocabularies, which reads the same tokens.
+        parts: of a word.
+        components: some of them, of the encoder too; None for all of `parts`.
+        should_stop: called before each batch.
+
+    Returns:
+        The changes in nats, in the order of `components`. NaN for token, position and biases, which cannot be
+        switched off.
+
+    Raises:
+        TranslationStoppedError: `should_stop` returned True.
+        AnalysisError: the model has no such head or network, or other vocabularies.
+    """
+    translator.check_vocabularies(parts.translation)
+    wanted = parts.components if components is None else tuple(components)
+    switches = {each: scaling(each) for each in wanted if not isinstance(each, Origin)}
+    experiment, ids = parts.translation.experiment, translator.checkpoint.codecs.target.vocabulary.ids
+    experiments = [experiment, *(experiment.with_interventions(each) for each in switches.values())]
+    chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
+    differences = [
+        difference
+        for logits in _logits_after(translator, parts.translation.read_ids, experiments, should_stop)
+        for difference in (logits[:, parts.step, chosen].double() - logits[:, parts.step, rival].double()).tolist()
+    ]
+    changes = dict(zip(switches, differences[1:], strict=True))
+    return np.array([changes[each] - differences[0] if each in changes else np.nan for each in wanted])
+
+
+def effect_of_changes(translator: Translator, result: ExperimentResult, step: int | None = None) -> ChangeEffect:
+    """The parts of a word of the original translation with the changes, compared with those without them.
+
+    Both passes read the original translation, and compare the word with the same rival.
+
+    Args:
+        translator: the model of the result.
+        result: of an experiment with interventions.
+        step: of the word in the original; None for the word whose probability changed most.
+    """
+    original, changed = result.original, result.changed
+    if step is None:
+        now = result.original_log_probabilities
+        steps = [step for word in original.target_words for step in range(word.start, word.end)] or range(len(now))
+        step = max(steps, key=lambda step: abs(now[step] - original.log_probabilities[step]))
+    before = word_parts(translator, original, step)
+    read = replace(original, experiment=changed.experiment, source_ids=changed.source_ids)
+    return ChangeEffect.of(
+        before, word_parts(translator, read, step, before.rival), factors_of(changed.experiment.scalings)
+    )
+
+
+def require_one_word(codec: TextCodec, ids: Sequence[int], text: str) -> None:
+    """Raises `AnalysisError` if these ids of a typed text are several words, which compare with no single one."""
+    if text != END and len(codec.decode(ids)) > 1:
+        raise AnalysisError(f"“{text}” is more than one word. Write the first word alone.")
+
+
+def _logits_after(
+    translator: Translator,
+    read_ids: Sequence[int],
+    experiments: Sequence[Experiment],
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Tensor]:
+    compiled = [translator.compile(each) for each in experiments]
+    return translator.runner.logits_after(translator.current_model(), read_ids, compiled, should_stop)
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """The ids of two tokens to compare at a step, and the words that they belong to."""
+
+    step: int
+    chosen: int
+    rival: int
+    chosen_word: Alternative
+    rival_word: Alternative
+
+
+class _Comparer:
+    """One translation, read by a model.
+
+    Args:
+        translator: provides the model.
+        translation: see `word_parts`.
+    """
+
+    def __init__(self, translator: Translator, translation: Translation) -> None:
+        self._translator, self._translation = translator, translation
+        self._codec = translator.checkpoint.codecs.target
+        self._streams = residual_streams(translator.pass_over(translation))
+        self._log_probabilities = self._streams.logits.float().log_softmax(dim=-1)  # [T, V]
+
+    def compare(self, step: int, rival: str | Alternative | None) -> _Comparison:
+        """The word from `step` on and a rival: its ids, up to the first that differ."""
+        words = (word for word in self._translation.target_words if word.start <= step < word.end)
+        end = next((word.end for word in words), step + 1)
+        chosen = self._translation.predicted_ids[step:end]
+        others = (self._runner_up(step, chosen[0]),) if rival is None else self._ids_of(step, rival)
+        if others == chosen:
+            raise AnalysisError(f"“{self._text(chosen)}” is the word itself. Choose another word to compare it with.")
+        pairs = enumerate(zip(chosen, others, strict=False))
+        place = next((place for place, (mine, other) in pairs if mine != other), min(len(chosen), len(others)))
+        at = step + place
+        if at >= len(self._translation.predicted_ids):
+            raise AnalysisError(
+                f"The translation ends with “{self._text(chosen)}”, the beginning of “{self._text(others)}”: nothing "
+                "after it can be compared. Choose another word."
+            )
+        return _Comparison(
+            at,
+            self._translation.predicted_ids[at],
+            others[place] if place < len(others) else self._runner_up(at, chosen[place], ends=others),
+            self._word(step, chosen),
+            self._word(step, others),
+        )
+
+    def explain(self, comparisons: Sequence[_Comparison]) -> tuple[WordParts, ...]:
+        """The parts of each comparison."""
+        streams, model = self._streams, self._translator.model
+        steps, chosen, rivals = torch.tensor(
+            [(each.step, each.chosen, each.rival) for each in comparisons], device=streams.logits.device
+        ).T
+        with torch.inference_mode():
+            directions = (model.output.weight[chosen] - model.output.weight[rivals]).double()  # [N, D]
+            by_key: list[Tensor] = []
+
+            def open_heads(attention: AttentionPass, carried: Tensor) -> None:
+                by_key.insert(0, parts_by_key(attention, carried, steps))
+
+            values = streams.decoder.split(directions, steps, on_cross=open_heads)
+            if model.output.bias is not None:
+                values[-1] += (model.output.bias[chosen] - model.output.bias[rivals]).double()
+            differences = (streams.logits[steps, chosen].double() - streams.logits[steps, rivals].double()).tolist()
+            if not is_finite(values):
+                raise NonFiniteError("the parts of the logits")
+            parts, keys = values.T.cpu().numpy().copy(), torch.stack(by_key).cpu().numpy()  # [N, P], [L, H, N, S]
+        digest = self._translator.digest
+        return tuple(
+            WordParts(
+                self._translation,
+                each.step,
+                self._token(each.step, each.chosen),
+                self._token(each.step, each.rival),
+                each.chosen_word,
+                each.rival_word,
+                difference,
+                streams.decoder.components,
+                parts[index],
+                difference - float(parts[index].sum()),
+                keys[:, :, index].copy(),
+                digest,
+            )
+            for index, (each, difference) in enumerate(zip(comparisons, differences, strict=True))
+        )
+
+    def _ids_of(self, step: int, rival: str | Alternative) -> tuple[int, ...]:
+        ids = self._codec.vocabulary.ids
+        found: tuple[int, ...]
+        if isinstance(rival, Alternative):
+            if rival.entry not in ids:
+                raise AnalysisError(f"The vocabulary of this model has no {rival.token!r}. Choose another word.")
+            found = (ids[rival.entry],)
+        elif not rival.strip():
+            raise AnalysisError("The rival is empty. Enter a word to compare with.")
+        else:
+            try:
+                found = tuple(ids[each.token] for each in forced_word(step, rival, self._codec))
+            except ExperimentError as error:
+                raise AnalysisError("{error}", error=error) from error
+            require_one_word(self._codec, found, rival)
+        room = self._translator.model.config.max_positions - step
+        if len(found) > room:
+            raise AnalysisError(
+                f"The rival has {len(found)} tokens. From step {{step}} on, this model reads {room}. Enter a shorter "
+                "word.",
+                step=Index(step),
+            )
+        if not set(found).isdisjoint(self._translator.rules.forbidden_at(step)):
+            raise AnalysisError(
+                "“{word}” can never be chosen at step {step}. Choose another word.",
+                word=self._text(found),
+                step=Index(step),
+            )
+        return found
+
+    def _runner_up(self, step: int, chosen: int, ends: Sequence[int] = ()) -> int:
+        """The most probable allowed token other than the chosen one; with `ends`, one that does not continue these."""
+        allowed = self._log_probabilities[step].clone()
+        allowed[[chosen, *self._translator.rules.forbidden_at(step)]] = float("-inf")
+        if not ends:
+            return int(allowed.argmax())
+        num_words = len(self._codec.decode(ends))
+        order = allowed.argsort(descending=True).tolist()
+        return next(
+            each
+            for each in order
+            if each in self._codec.vocabulary.special_ids or len(self._codec.decode([*ends, each])) > num_words
+        )
+
+    def _token(self, step: int, token: int) -> Alternative:
+        entry, label = self._codec.vocabulary.tokens[token], self._codec.labels[token]
+        return Alternative(label, float(self._log_probabilities[step, token]), entry)
+
+    def _word(self, step: int, ids: Sequence[int]) -> Alternative:
+        """A word from `step` on and its log-probability."""
+        if len(ids) == 1:
+            return self._token(step, ids[0])
+        if tuple(ids) == self._translation.predicted_ids[step : step + len(ids)]:
+            log_probabilities = self._log_probabilities[step : step + len(ids)]
+        else:
+            read_ids = [*self._translation.read_ids[: step + 1], *ids[:-1]]
+            (logits,) = _logits_after(self._translator, read_ids, [self._translation.experiment])
+            log_probabilities = logits[0, step:].float().log_softmax(dim=-1)
+        places = torch.tensor(ids, device=log_probabilities.device)
+        return Alternative(self._text(ids), float(log_probabilities.gather(1, places[:, None]).sum()))
+
+    def _text(self, ids: Sequence[int]) -> str:
+        words = self._codec.decode(ids)
+        return " ".join(word.text for word in words) or "".join(self._codec.labels[each] for each in ids)

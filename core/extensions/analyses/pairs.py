@@ -1,0 +1,220 @@
+"""A metric of the user's own: log P(word) − log P(rival), over sentences and beginnings of their translations.
+
+Such a difference tests one ability, for instance to choose between *play* and *plays*, as in Wang et al. 2022,
+"Interpretability in the Wild". Shape legend: `core.maps`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from augenmerk.core.arguments import CheckedFields, checks_arguments
+from augenmerk.core.counting import CountedText, Index
+from augenmerk.core.errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
+from augenmerk.core.extensions.analyses.importance import (
+    HeadImportance,
+    ScoredTarget,
+    importance_of_targets,
+    last_importance,
+)
+from augenmerk.core.extensions.analyses.logit_attribution import require_one_word, word_parts
+from augenmerk.core.extensions.training.corpora.parallel import read_lines
+from augenmerk.core.maps.parts import Component
+from augenmerk.core.quantities import counted
+from augenmerk.core.translation.compilation import forced_word
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, General
+from augenmerk.core.translation.notes import summaries
+from augenmerk.core.translation.result import ReadOnlyArrays
+from augenmerk.core.translation.translator import Translator
+
+NUM_FIELDS = 4
+_FIELDS = "sentence, tab, beginning of the translation (may be empty), tab, word, tab, rival"
+
+
+@dataclass(frozen=True)
+class WordPair(CheckedFields):
+    """Two words that could follow the beginning of a translation.
+
+    Attributes:
+        source: the sentence.
+        prefix: the beginning of its translation; may be empty.
+        word, rival: a word each, or a piece as in the vocabulary (`▁dog`, `·ing`).
+        place: file and line, for messages; empty for none.
+    """
+
+    source: str
+    prefix: str
+    word: str
+    rival: str
+    place: str = ""
+
+
+@checks_arguments
+def read_pairs(path: Path | str) -> tuple[WordPair, ...]:
+    """The pairs in a file of lines with four fields, separated by tabs, in UTF-8. Empty lines are skipped.
+
+    Raises:
+        CorpusError: the file cannot be read, has no pair, or a line is something else; the message names the line.
+    """
+    pairs = []
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        place, fields = f"{path}, line {number}", [field.strip() for field in line.split("\t")]
+        if len(fields) != NUM_FIELDS:
+            raise CorpusError(
+                f"{place}: found {counted(len(fields), 'field')} instead of {NUM_FIELDS}. Write {_FIELDS}."
+            )
+        for name, field in zip(("sentence", "word", "rival"), (fields[0], *fields[2:]), strict=True):
+            if not field:
+                raise CorpusError(f"{place}: the {name} is empty. Write {_FIELDS}.")
+        if fields[2] == fields[3]:
+            raise CorpusError(f"{place}: word and rival are both “{fields[2]}”. Choose two words.")
+        source, prefix, word, rival = fields
+        pairs.append(WordPair(source, prefix, word, rival, place))
+    if not pairs:
+        raise CorpusError(f"{path} has no pair of words. Write lines of {_FIELDS}.")
+    return tuple(pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class PairAttribution(ReadOnlyArrays):
+    """The metric of N pairs, and its parts by direct logit attribution.
+
+    Attributes:
+        differences: [N], log P(word) − log P(rival) of the whole words after the same beginning, in nats.
+        explained: [N], the part of it that the logits of the first tokens that differ decide; all of it for words of
+            one token.
+        components: P of them, see `WordParts`.
+        parts: [N, P], which sum to `explained` but for rounding, or the effect of a user's hook.
+        changes: heads and networks that were changed.
+        model_digest: of the model.
+        notes: notes for the reader on the sentences, see `summaries`.
+    """
+
+    differences: NDArray[np.float64]
+    explained: NDArray[np.float64]
+    components: tuple[Component, ...]
+    parts: NDArray[np.float64]
+    changes: tuple[General, ...] = ()
+    model_digest: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@checks_arguments
+def attribute_pairs(
+    translator: Translator,
+    pairs: Sequence[WordPair],
+    *,
+    changes: Sequence[General] = (),
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> PairAttribution:
+    """The metric of each pair and its parts. Takes a few passes for each. See `word_parts`.
+
+    Args:
+        translator: provides the model.
+        pairs: at least one.
+        changes: heads and networks that are changed throughout.
+        on_progress: called with the number of finished pairs and their total.
+
+    Raises:
+        AnalysisError: there is no pair, or the model cannot read one; the message names its place, or its index.
+    """
+    translator.check(Experiment("", interventions=tuple(changes)))
+    encoded = _encode(translator, pairs)
+    end_id, vocabulary = translator.rules.end_id, translator.checkpoint.codecs.target.vocabulary
+    found = []
+    for index, (pair, (_, prefix, word, _)) in enumerate(zip(pairs, encoded, strict=True)):
+        ids = (*prefix, *word)
+        if end_id is not None and end_id not in word:
+            ids = (*ids, end_id)
+        forced = [ForcedToken(step, vocabulary.tokens[token]) for step, token in enumerate(ids)]
+        try:
+            translation = translator.run(Experiment(pair.source, interventions=(*changes, *forced)))
+            if translation.predicted_ids[: len(ids)] != ids:
+                raise AnalysisError("The beginning and the word are too long for this sentence. Shorten them.")
+            found.append(word_parts(translator, translation, len(prefix), pair.rival))
+        except (AnalysisError, ExperimentError, TextError) as error:
+            raise _about(pair, index, error) from error
+        on_progress(index + 1, len(pairs))
+    words = [(each.chosen_word.log_probability, each.rival_word.log_probability) for each in found]
+    return PairAttribution(
+        np.array([word - rival for word, rival in words]),
+        np.array([each.difference for each in found]),
+        found[0].components,
+        np.array([each.values for each in found]),
+        tuple(changes),
+        translator.digest,
+        summaries([translator.try_compile(Experiment(pair.source))[1] for pair in pairs]),
+    )
+
+
+@checks_arguments
+def pairs_importance(
+    translator: Translator,
+    pairs: Sequence[WordPair],
+    *,
+    changes: Sequence[General] = (),
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> HeadImportance:
+    """The effect on the mean of the metric of switching off each head and feed-forward network: below 0 if it helps.
+
+    Arguments and errors as for `attribute_pairs`; `on_progress` counts passes over batches.
+    """
+    targets = []
+    for source, prefix, word, rival in _encode(translator, pairs):
+        targets.append(ScoredTarget(source, (*prefix, *word), weight=-1, count=1, start=len(prefix)))
+        targets.append(ScoredTarget(source, (*prefix, *rival), weight=1, count=0, start=len(prefix)))
+    found = last_importance(importance_of_targets(translator, targets, changes), on_progress)
+    return replace(found, num_sentences=len(pairs))
+
+
+Ids = tuple[int, ...]
+
+
+def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids, Ids, Ids, Ids]]:
+    """The ids of sentence, beginning, word and rival."""
+    if not pairs:
+        raise AnalysisError("There is no pair of words. Pass at least one.")
+    encoded = []
+    for index, pair in enumerate(pairs):
+        try:
+            source = translator.compile(Experiment(pair.source)).source.ids
+            prefix = _ids_of(translator, 0, pair.prefix) if pair.prefix.strip() else ()
+            if translator.rules.end_id in prefix:
+                raise AnalysisError(f"The beginning “{pair.prefix}” contains the end of the sentence. Remove it.")
+            word, rival = (_word_ids(translator, len(prefix), each) for each in (pair.word, pair.rival))
+            if word == rival:
+                raise AnalysisError(f"“{pair.word}” and “{pair.rival}” are the same for this model. Choose two words.")
+            longest = len(prefix) + max(len(word), len(rival))
+            if longest >= translator.run_config.model.max_positions:
+                raise AnalysisError(f"The translation has {longest} tokens, too many for this model. Shorten it.")
+        except (AnalysisError, ExperimentError, TextError) as error:
+            raise _about(pair, index, error) from error
+        encoded.append((source, prefix, word, rival))
+    return encoded
+
+
+def _word_ids(translator: Translator, step: int, text: str) -> Ids:
+    ids = _ids_of(translator, step, text)
+    require_one_word(translator.checkpoint.codecs.target, ids, text)
+    return ids
+
+
+def _ids_of(translator: Translator, step: int, text: str) -> Ids:
+    if not text.strip():
+        raise AnalysisError("A word is empty. Name a word and its rival.")
+    codec = translator.checkpoint.codecs.target
+    ids = tuple(codec.vocabulary.ids[each.token] for each in forced_word(step, text, codec))
+    if not set(ids).isdisjoint(translator.rules.forbidden_ids):
+        raise AnalysisError(f"“{text}” can never be chosen. Choose other words.")
+    return ids
+
+
+def _about(pair: WordPair, index: int, error: AugenmerkError) -> AnalysisError:
+    """The error with the pair's place: its line in a file, or its index."""
+    place = pair.place or CountedText("Pair {index}", index=Index(index))
+    return AnalysisError("{place}: {error}", place=place, error=error)

@@ -1,0 +1,24 @@
+"""Commands outside the kernel, found by entry points. Imports nothing heavy."""
+
+from augenmerk.core.cli.subcommand import Subcommand
+
+ANALYZE = Subcommand(
+    "print what every head does, as numbers", "augenmerk.core.extensions.analyses.cli.analyze", order=20
+)
+ALIGN = Subcommand(
+    "rank heads by word alignment, or link the words of a sentence",
+    "augenmerk.core.extensions.analyses.cli.align",
+    order=30,
+)
+TRAIN = Subcommand("train a model", "augenmerk.core.extensions.training.cli.train", order=40)
+RUNS = Subcommand("list training runs", "augenmerk.core.extensions.training.cli.runs", order=50)
+EVALUATE = Subcommand("score a model on a corpus", "augenmerk.core.extensions.training.cli.evaluate", order=60)
+DATA = Subcommand("prepare a corpus for training elsewhere", "augenmerk.core.extensions.training.cli.data", order=70)
+AVERAGE = Subcommand(
+    "average checkpoints, or halve the size of one", "augenmerk.core.extensions.training.cli.average", order=90
+)
+IMPORT = Subcommand(
+    "import a model of Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6 or The Annotated Transformer",
+    "augenmerk.core.extensions.readers.import_command",
+    order=100,
+)

@@ -1,0 +1,113 @@
+"""Import a model by path or by name. The contents of its files, not just their names, determine the format."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from augenmerk.core import foreign_files
+from augenmerk.core.arguments import checks_arguments
+from augenmerk.core.errors import ModelImportError
+from augenmerk.core.extensions.readers.folder import ModelFolder
+from augenmerk.core.extensions.readers.hub import fetch
+from augenmerk.core.extensions.readers.model import FolderModel, ImportedModel, ImportOptions, ImportSummary
+from augenmerk.core.extensions.readers.pickled import is_pytorch_file
+from augenmerk.core.extensions.readers.reader import READERS
+from augenmerk.core.extensions.readers.weights import check_memory, read_values, weights_among
+from augenmerk.core.foreign_files import CHOOSE, REPOSITORY, is_safetensors, start_of
+
+_COPIES, _COPIES_OF_PICKLED = 2, 3
+"""Most copies of the weights in memory: read and converted; for a pickle, read, copied and written by its process."""
+
+
+@checks_arguments
+def import_model(
+    source: str | Path,
+    options: ImportOptions | None = None,
+    *,
+    on_summary: Callable[[ImportSummary], None] = lambda summary: None,
+    on_phase: Callable[[str], None] = lambda text: None,
+    on_download: Callable[[str, int, int], None] = lambda name, done, total: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> ImportedModel:
+    """The model at `source`, ready for `save_checkpoint`. Writes nothing but downloads.
+
+    Args:
+        source: a folder or a file; or, if there is nothing at this path, the name of a repository at Hugging Face.
+        options: facts that the files may lack.
+        on_summary: receives the summary, before the weights are read if it is known how they will be stored.
+        on_phase: receives a description of each phase.
+        on_download: receives the name of the file that is fetched, the bytes done, and all of them.
+        should_stop: called repeatedly.
+
+    Raises:
+        ModelImportError: the model is missing, incomplete, or of an unsupported architecture.
+        ImportStoppedError: `should_stop` returned True.
+    """
+    options = options or ImportOptions()
+    path = Path(source).expanduser()
+    if not os.path.lexists(path) and REPOSITORY.fullmatch(str(source)):
+        name = str(source)
+        path, commit = fetch(
+            name, options.revision or None, on_phase=on_phase, on_download=on_download, should_stop=should_stop
+        )
+        options = replace(options, name=options.name or name, revision=commit)
+    on_phase(f"Looking into {path.name}")
+    sources = (path,) if options.data is None else (path, options.data)
+    found = recognize(path, options, should_stop=should_stop)
+    is_known = found.summary.half_precision is not None
+    if is_known:
+        on_summary(found.summary)
+    read = found.read(on_phase, should_stop) if isinstance(found, FolderModel) else found
+    if not is_known:
+        on_summary(read.summary)
+    return replace(read, sources=sources)
+
+
+def recognize(
+    source: Path, options: ImportOptions | None = None, *, should_stop: Callable[[], bool] = lambda: False
+) -> FolderModel | ImportedModel:
+    """The model at `source`: without its weights if it is a folder; a single file is read whole.
+
+    Raises:
+        ModelImportError: the model is missing, incomplete, of an unsupported architecture, or larger than memory.
+        ImportStoppedError: `should_stop` returned True.
+    """
+    options = options or ImportOptions()
+    if not os.path.lexists(source):
+        raise ModelImportError(f"There is nothing at {source}. {CHOOSE}")
+    if (foreign := foreign_files.recognize(source)) is not None and not foreign.can_be_imported:
+        raise ModelImportError(foreign.message)
+    if source.is_dir():
+        folder = ModelFolder(source)
+        readers = [reader for reader in READERS.values() if reader.settings_file and reader.read_folder is not None]
+        for reader in readers:
+            if folder.has(reader.settings_file) and reader.read_folder is not None:
+                return reader.read_folder(folder, options)
+        settings = " and no ".join(reader.settings_file for reader in readers)
+        found = ", ".join(folder.names()[:12]) or "nothing"
+        raise ModelImportError(f"{source} has no {settings}; it holds {found}. {CHOOSE}")
+    if not source.is_file():
+        raise ModelImportError(f"{source} is not a regular file. {CHOOSE}")
+    return _recognize_file(source, options, should_stop)
+
+
+def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[[], bool]) -> ImportedModel:
+    try:
+        num_bytes = source.stat().st_size
+        start, is_pickled = start_of(source), is_pytorch_file(source)
+    except OSError as error:
+        raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {CHOOSE}") from error
+    if not start:
+        raise ModelImportError(f"{source} is empty. {CHOOSE}")
+    if not is_pickled and not is_safetensors(start):
+        raise ModelImportError(f"{source} is neither a PyTorch file nor a safetensors file. {CHOOSE}")
+    check_memory(source, (_COPIES_OF_PICKLED if is_pickled else _COPIES) * num_bytes)
+    weights = weights_among(source, read_values(source, should_stop))
+    for reader in READERS.values():
+        if reader.weight in weights and reader.read_weights is not None:
+            return reader.read_weights(source, weights, options)
+    if "model.source_embedding.tokens.weight" in weights:
+        raise ModelImportError(f"{source} is already an Augenmerk checkpoint. Open it directly.")
+    shown = ", ".join(sorted(weights)[:3])
+    raise ModelImportError(f"{source} holds the weights of an unknown model ({shown}, …). {CHOOSE}")

@@ -1,0 +1,68 @@
+"""Average several checkpoints of a run, or store one of them at half the size."""
+
+import argparse
+from pathlib import Path
+
+from augenmerk.core.cli.outputs import CHECKPOINT, OutputFile
+from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.quantities import counted
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `average`."""
+    parser.add_argument(
+        "checkpoints",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="one or more checkpoints of a run; or the run's folder, with --last or --best",
+    )
+    parser.add_argument(
+        "--last", type=int, metavar="K", help="average the K newest checkpoints in the folder (see train --keep-last)"
+    )
+    parser.add_argument(
+        "--best", type=int, metavar="K", help="average the K best checkpoints in the folder (see train --keep-best)"
+    )
+    parser.add_argument(
+        "--out", type=OutputFile(CHECKPOINT), required=True, metavar="FILE", help="the checkpoint to write"
+    )
+    parser.add_argument("--half", action="store_true", help="store weights in 16 bits: half the size")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Average and write. Raises `AugenmerkError`."""
+    from augenmerk.core.checkpoint.file import average, save_checkpoint
+
+    paths = chosen_checkpoints(options)
+    save_checkpoint(average(paths), options.out, half_precision=options.half)
+    contents = "1 checkpoint" if len(paths) == 1 else f"the mean of {len(paths)} checkpoints"
+    print(f"{options.out}: {contents}, {options.out.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
+    """The files that the options name.
+
+    Raises:
+        ConfigError: --last and --best are combined with each other or with files.
+        CheckpointError: the folder has too few checkpoints.
+    """
+    from augenmerk.core.extensions.training.folder import kept_checkpoints
+
+    paths: list[Path] = options.checkpoints
+    number = options.last if options.best is None else options.best
+    if number is None:
+        return paths
+    if len(paths) != 1 or not paths[0].is_dir() or number < 1 or None not in (options.last, options.best):
+        raise ConfigError(
+            "--last and --best need one folder of a run and a number of at least 1. Name the folder with one of the "
+            "two, or name checkpoint files without them."
+        )
+    kind = "best" if options.last is None else "last"
+    kept = kept_checkpoints(paths[0], "best" if options.last is None else "last")
+    if len(kept) < number:
+        raise CheckpointError(
+            f"{paths[0]} has only {len(kept)} of {counted(number, 'checkpoint')} requested by --{kind}. "
+            f"Request fewer, or train with --keep-{kind} {number}."
+        )
+    return [checkpoint.path for checkpoint in reversed(kept[:number])]

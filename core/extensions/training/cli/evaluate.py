@@ -1,0 +1,146 @@
+"""Compute BLEU, chrF and loss of a model on sentences and their translations."""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from augenmerk.core.cli.lines import print_note, show_progress
+from augenmerk.core.cli.options import (
+    add_beam,
+    add_checkpoint,
+    add_experiment,
+    add_general,
+    add_into,
+    into_language,
+    load_translator,
+    read_beam,
+    read_general,
+    take_experiment,
+)
+from augenmerk.core.cli.outputs import TEXT, OutputFile
+from augenmerk.core.cli.values import names_of, origin_values
+from augenmerk.core.maps.left_out import notes_on_left_out_words
+from augenmerk.core.storage import check_writable, write_text
+from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
+from augenmerk.core.translation.experiment_file import part_to_json
+from augenmerk.core.translation.notes import sentences_by_kind, share_of, summaries
+
+if TYPE_CHECKING:
+    from augenmerk.core.extensions.training.evaluation import CorpusLoss, CorpusScores
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `evaluate`."""
+    parser.add_argument(
+        "--source",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="source lines, plain or .gz; without --reference: pairs, in columns separated by a tab or JSON lines",
+    )
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="the translations of --source")
+    parser.add_argument("--json", action="store_true", help="print the scores as JSON")
+    parser.add_argument(
+        "--hypotheses", type=OutputFile(TEXT), metavar="FILE", help="write the translations here, one per line"
+    )
+    add_experiment(
+        parser,
+        "use the decoding and the changes of this file, which must fit every sentence: to heads and networks. Options "
+        "override what they change in it",
+    )
+    add_general(parser)
+    add_beam(parser)
+    add_checkpoint(parser)
+    add_into(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Translate, score and print. Raises `AugenmerkError`."""
+    from augenmerk.core.extensions.training.corpora.parallel import read_line_pairs
+
+    take_experiment(options)
+    read_beam(options)  # fails before anything is loaded
+    if options.hypotheses:
+        check_writable(options.hypotheses)
+    translator = load_translator(options)
+    sources, references = read_line_pairs(
+        options.source, options.reference, languages=translator.run_config.data.languages
+    )
+    sources = [into_language(options, source) for source in sources]
+    changes = read_general(options)
+    beam, length_penalty = read_beam(options)
+    from augenmerk.core.extensions.training.evaluation import (
+        evaluate,
+        reference_loss,  # torch is imported by now
+    )
+
+    with show_progress(" sentences") as show:
+        scores, hypotheses = evaluate(
+            translator,
+            sources,
+            references,
+            lambda done: show(done, len(sources)),
+            beam=beam,
+            length_penalty=length_penalty,
+            changes=changes,
+        )
+    loss = reference_loss(translator, sources, references, changes)
+    output = Beam(beam, length_penalty) if beam > 1 else Greedy()
+    with show_progress(" sentences") as show:
+        left_out = notes_on_left_out_words(
+            translator, [Experiment(source, output, changes) for source in sources], on_progress=show
+        )
+    notes = [(*hypothesis.notes, *own) for hypothesis, own in zip(hypotheses, left_out, strict=True)]
+    without_reference = [index for index, reference in enumerate(references) if not reference.strip()]
+    if options.json:
+        values = {
+            **origin_values(translator),
+            **asdict(scores),
+            "loss": None if loss is None else asdict(loss),
+            "into": options.into,
+            "beam": beam,
+            "length_penalty": length_penalty,
+            "interventions": [part_to_json(each) for each in changes],
+            "empty_references": without_reference,
+            "notes": sentences_by_kind(notes),
+        }
+        print(json.dumps(values, indent=2))
+    else:
+        decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
+        _print(scores, loss, decoding, names_of(changes, translator))
+    texts = list(summaries(notes))
+    if without_reference:
+        texts.append(share_of("references", without_reference, len(references), "empty and left out of the loss"))
+    for text in texts:
+        if options.json:
+            print_note(text)
+        else:
+            print(f"note: {text}")  # part of the report
+    if options.hypotheses:  # last, so that a failure does not cost the scores
+        write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
+    return 0
+
+
+def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, changes: str) -> None:
+    def interval(ends: tuple[float, float]) -> str:
+        return f"{ends[0]:.2f} to {ends[1]:.2f}"
+
+    print(f"sentences                            {scores.sentences}")
+    print(f"decoding                             {decoding}")
+    if changes:
+        print(f"changed                              {changes}")
+    print(f"BLEU, spaCy tokens, lower-cased      {scores.bleu_tokenized_lowercased:.2f}")
+    print(f"  95% bootstrap interval             {interval(scores.bleu_tokenized_lowercased_interval)}")
+    print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")
+    print(f"  95% bootstrap interval             {interval(scores.sacrebleu_interval)}")
+    print(f"chrF                                 {scores.chrf:.2f}")
+    if loss is None:
+        print("loss of the references, per token    –   no pair can be counted")
+    else:
+        print(f"loss of the references, per token    {loss.token_weighted:.3f}   perplexity {loss.perplexity:.2f}")
+        print(f"  mean of batch means                {loss.batch_mean:.3f}   as in pytorch-seq2seq")
+        if loss.num_sentences < scores.sentences:
+            print(f"  sentences counted                  {loss.num_sentences}")
+    print(f"seconds                              {scores.seconds:.1f}")

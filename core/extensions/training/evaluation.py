@@ -1,0 +1,317 @@
+"""Scores of a model on a corpus, each named after its method: loss and perplexity, BLEU and chrF.
+
+The uncertainty of BLEU is that of resampled corpora (Koehn 2004, W04-3250). Each sentence is counted once; in numpy the
+counts are only added up. They are those of `torchtext.data.metrics.bleu_score`, see `core.text.legacy.bleu`: the score
+of the whole set is the same.
+"""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from augenmerk.core.config import DataConfig
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.extensions.training.corpora.batches import Batch, collate, validation_batches
+from augenmerk.core.extensions.training.corpora.prepared import encode_lines
+from augenmerk.core.inference.compiled import Model, plain_form
+from augenmerk.core.model.non_finite import require_finite
+from augenmerk.core.quantities import counted
+from augenmerk.core.text.codec import fold_case
+from augenmerk.core.text.languages import code_of, inner_code
+from augenmerk.core.text.legacy import bleu
+from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
+from augenmerk.core.translation.compilation import compile_general
+from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, Experiment, General
+from augenmerk.core.translation.running import Hypothesis
+from augenmerk.core.translation.translator import Translator
+
+
+@dataclass(frozen=True)
+class CorpusScores:
+    """Scores from 0 to 100.
+
+    Attributes:
+        sentences: pairs scored. The notes of their hypotheses tell those that were cut or refused.
+        bleu_tokenized_lowercased: BLEU-4 as in pytorch-seq2seq: spaCy tokens, lower-cased,
+            `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary. White space does not
+            count as a word.
+        bleu_tokenized_lowercased_interval: its 95% interval: percentiles of 1,000 bootstrap resamples of the
+            sentences, fixed seed.
+        sacrebleu: BLEU of cased, detokenized text by sacreBLEU.
+        sacrebleu_interval: its 95% interval by sacreBLEU's own bootstrap: mean of 1,000 resamples, less and plus the
+            half width, from 0 to 100.
+        sacrebleu_signature: sacreBLEU's description of its method.
+        chrf: chrF2 of the same text, by sacreBLEU.
+        seconds: wall time of translating.
+    """
+
+    sentences: int
+    bleu_tokenized_lowercased: float
+    bleu_tokenized_lowercased_interval: tuple[float, float]
+    sacrebleu: float
+    sacrebleu_interval: tuple[float, float]
+    sacrebleu_signature: str
+    chrf: float
+    seconds: float
+
+
+def score(hypotheses: Sequence[Hypothesis], references: Sequence[str], language: str, seconds: float) -> CorpusScores:
+    """Score hypotheses against one reference each.
+
+    Args:
+        hypotheses, references: of the same length.
+        language: spaCy's code for the references' words.
+        seconds: wall time of translating.
+    """
+    from sacrebleu.metrics import BLEU, CHRF
+
+    texts = [hypothesis.text for hypothesis in hypotheses]
+    words = [lowered_words(hypothesis.words) for hypothesis in hypotheses]
+    expected_words = reference_words(references, language)
+    whole_text = BLEU()
+    sacrebleu = whole_text.corpus_score(texts, [list(references)], n_bootstrap=NUM_RESAMPLES)
+    mean, half_width = float(sacrebleu._mean), float(sacrebleu._ci)
+    return CorpusScores(
+        sentences=len(references),
+        bleu_tokenized_lowercased=bleu(words, expected_words),
+        bleu_tokenized_lowercased_interval=interval_95(bootstrap_bleu(bleu_statistics(words, expected_words))),
+        sacrebleu=float(sacrebleu.score),
+        sacrebleu_interval=(max(0.0, mean - half_width), min(100.0, mean + half_width)),
+        sacrebleu_signature=str(whole_text.get_signature()),
+        chrf=float(CHRF().corpus_score(texts, [list(references)]).score),
+        seconds=seconds,
+    )
+
+
+def reference_words(references: Sequence[str], language: str) -> list[list[str]]:
+    """spaCy's tokens of each line, lower-cased."""
+    return [fold_case(words, "lower") for words in SpacyTokenizer(language).pipe(references)]
+
+
+def bleu_tokenized_lowercased(hypotheses: Sequence[Hypothesis], expected_words: Sequence[Sequence[str]]) -> float:
+    """Only the score of that name in `CorpusScores`: BLEU-4 from 0 to 100 against `reference_words`."""
+    return bleu([lowered_words(hypothesis.words) for hypothesis in hypotheses], expected_words)
+
+
+def lowered_words(words: Sequence[str]) -> list[str]:
+    """The words of a hypothesis as BLEU counts them: lower-cased, without white space."""
+    return [word.lower() for word in words if word and not word.isspace()]
+
+
+def evaluate(
+    translator: Translator,
+    sources: Sequence[str],
+    references: Sequence[str],
+    on_progress: Callable[[int], None] = lambda done: None,
+    *,
+    beam: int = 1,
+    length_penalty: float = DEFAULT_LENGTH_PENALTY,
+    changes: Sequence[General] = (),
+) -> tuple[CorpusScores, list[Hypothesis]]:
+    """Translate `sources`, optionally with a beam and changed heads, and score the result.
+
+    Raises:
+        CorpusError: there is nothing to translate, or the two sides differ in length.
+        ConfigError: the beam or the length penalty is out of range.
+        AnalysisError: the model has no such head.
+    """
+    if len(sources) != len(references) or not sources:
+        raise CorpusError(
+            f"Found {counted(len(sources), 'source line')} and {counted(len(references), 'reference line')}. "
+            "Use two files with the same number of lines, at least one."
+        )
+    began = time.perf_counter()
+    hypotheses = translator.translate_corpus(
+        sources, beam=beam, length_penalty=length_penalty, changes=changes, on_progress=on_progress
+    )
+    seconds = time.perf_counter() - began
+    config = translator.run_config.data
+    codes = {code_of(source, translator.target_codes) for source in sources if source.strip()}
+    (code,) = codes if len(codes) == 1 else (None,)
+    language = rules_for(config.target_language if code is None else inner_code(code))
+    return score(in_words_of_bleu(hypotheses, config, language), references, language, seconds), hypotheses
+
+
+def in_words_of_bleu(
+    hypotheses: Sequence[Hypothesis], config: DataConfig, language: str | None = None
+) -> Sequence[Hypothesis]:
+    """The translations in spaCy's words, which BLEU counts; those of an imported model are others.
+
+    Args:
+        hypotheses: the translations.
+        config: of the model.
+        language: code of spaCy's rules; None for those of the target language.
+    """
+    if not config.is_imported:
+        return hypotheses
+    rules = rules_for(config.target_language) if language is None else language
+    words = SpacyTokenizer(rules).pipe(hypothesis.text for hypothesis in hypotheses)
+    return [Hypothesis(hypothesis.text, tuple(cut)) for hypothesis, cut in zip(hypotheses, words, strict=True)]
+
+
+MAX_ORDER = 4
+NUM_RESAMPLES = 1000
+SEED = 12345
+"""The seed of sacreBLEU."""
+
+Statistics = NDArray[np.int64]
+"""One row for each sentence, [N, 10]: n-grams found in the reference too (n = 1 to 4), n-grams (n = 1 to 4), words of
+the hypothesis, words of the reference."""
+
+
+def bleu_statistics(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Statistics:
+    """The counts that BLEU-4 needs of each hypothesis and its reference, both as words without white space."""
+    pairs = zip(hypotheses, references, strict=True)
+    rows = [[*_matches(words, reference), len(words), len(reference)] for words, reference in pairs]
+    return np.array(rows, dtype=np.int64).reshape(-1, 2 * MAX_ORDER + 2)
+
+
+def _matches(words: Sequence[str], reference: Sequence[str]) -> list[int]:
+    """Clipped counts of n = 1 to 4, then all counts of n = 1 to 4."""
+    clipped, total = [], []
+    for order in range(1, MAX_ORDER + 1):
+        found = _ngrams(words, order) & _ngrams(reference, order)
+        clipped.append(found.total())
+        total.append(max(0, len(words) - order + 1))
+    return clipped + total
+
+
+def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(words[first:] for first in range(order)), strict=False))
+
+
+def bleu_of(sums: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """BLEU-4 from 0 to 100 of each row of summed statistics [..., 10]; 0 where any order has no match at all."""
+    clipped, total = sums[..., :MAX_ORDER].astype(float), sums[..., MAX_ORDER : 2 * MAX_ORDER].astype(float)
+    hypothesis_length, reference_length = sums[..., -2].astype(float), sums[..., -1].astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.exp(np.log(clipped / total).mean(axis=-1))
+        brevity = np.exp(np.minimum(1 - reference_length / hypothesis_length, 0))
+        return np.where(clipped.min(axis=-1) == 0, 0.0, 100 * precision * brevity)
+
+
+def bootstrap_bleu(statistics: Statistics, num_resamples: int = NUM_RESAMPLES, seed: int = SEED) -> NDArray[np.float64]:
+    """BLEU of `num_resamples` sets of as many sentences, drawn with replacement, [num_resamples].
+
+    With the same seed and number of sentences the same ones are drawn, so two systems can be compared pairwise.
+    """
+    generator = np.random.default_rng(seed)
+    num_sentences = len(statistics)
+    sums = np.empty((num_resamples, statistics.shape[1]), dtype=np.int64)
+    for index in range(num_resamples):
+        sums[index] = statistics[generator.integers(num_sentences, size=num_sentences)].sum(axis=0)
+    return bleu_of(sums)
+
+
+def interval_95(scores: NDArray[np.float64]) -> tuple[float, float]:
+    """The middle 95% of `scores`: their 2.5th and 97.5th percentile."""
+    low, high = np.percentile(scores, [2.5, 97.5])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class CorpusLoss:
+    """Natural-log cross-entropies per target token, without label smoothing.
+
+    Attributes:
+        token_weighted: every token counts the same.
+        batch_mean: mean of the batches' means, as the published `notebook` curve counts it.
+        num_tokens: predictions counted.
+        num_sentences: pairs counted.
+    """
+
+    token_weighted: float
+    batch_mean: float
+    num_tokens: int
+    num_sentences: int
+
+    @property
+    def perplexity(self) -> float:
+        """exp of the token-weighted loss."""
+        return math.exp(min(self.token_weighted, 700.0))
+
+
+def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[General] = ()) -> CorpusLoss:
+    """The model's loss over `batches`, without dropout. The mode of the model is restored.
+
+    Raises:
+        AnalysisError: a scaled head does not exist.
+    """
+    plain = plain_form(model)
+    was_training = plain.training
+    plain.eval()
+    sums, counts, num_sentences = [], [], 0
+    with torch.inference_mode():
+        for batch in batches:
+            interventions = compile_general(plain, changes, len(batch.source))
+            encoding = model.encode(batch.source, interventions=interventions)
+            logits = model.decode(encoding, batch.target[:, :-1]).logits
+            loss = functional.cross_entropy(
+                logits.flatten(0, 1).float(),
+                batch.target[:, 1:].flatten(),
+                ignore_index=plain.padding_id,
+                reduction="sum",
+            )
+            sums.append(float(loss))
+            counts.append(batch.num_target_tokens)
+            num_sentences += len(batch.source)
+    plain.train(was_training)
+    return CorpusLoss(
+        token_weighted=sum(sums) / sum(counts),
+        batch_mean=sum(total / count for total, count in zip(sums, counts, strict=True)) / len(sums),
+        num_tokens=sum(counts),
+        num_sentences=num_sentences,
+    )
+
+
+def reference_loss(
+    translator: Translator, sources: Sequence[str], references: Sequence[str], changes: Sequence[General] = ()
+) -> CorpusLoss | None:
+    """The loss of `references`, teacher-forced, in the batches of the model's own training settings.
+
+    Sources are read as in translation, with restored spellings (`TextCodec.restoring_spelling`), unlike in training.
+    For a checkpoint of `notebook` on the test split, `batch_mean` corresponds to the published test loss.
+
+    Args:
+        sources, references: of the same length.
+        changes: heads and networks that are changed.
+
+    Returns:
+        The loss over the pairs that are translated, have a reference, and fit into the model's positions; None if there
+        is none.
+
+    Raises:
+        NonFiniteError: the model's logits are not finite.
+    """
+    run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
+    config, room = run.data, run.model.max_positions
+    complete = [
+        (source, reference)
+        for source, reference in zip(sources, references, strict=True)
+        if reference.strip() and translator.try_compile(Experiment(source))[0] is not None
+    ]
+    encoded = encode_lines(codecs, config, [pair[0] for pair in complete], [pair[1] for pair in complete])
+    pairs = encoded.take(encoded.within(room, room + 1))
+    if not len(pairs):
+        return None
+
+    def batches() -> Iterator[Batch]:
+        for indices in validation_batches(pairs, run.training):
+            yield collate(pairs, indices, model.padding_id).to(translator.device.name)
+
+    loss = corpus_loss(translator.current_model(), batches(), changes)
+    if not math.isfinite(loss.token_weighted):
+        for batch in batches():
+            with torch.inference_mode():
+                interventions = compile_general(model, changes, len(batch.source))
+                encoding = model.encode(batch.source, interventions=interventions)
+                read = batch.target[:, :-1]
+                require_finite(model, encoding, read, model.decode(encoding, read).logits)
+    return loss

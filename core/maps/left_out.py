@@ -1,0 +1,172 @@
+"""Source words that a translation probably left out, found by translating without each of them. No torch."""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from augenmerk.core.arguments import checks_arguments
+from augenmerk.core.counting import Index
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.text.languages import FUNCTION_WORDS, two_letter_code
+from augenmerk.core.translation.experiment import (
+    Experiment,
+    GivenTarget,
+    Greedy,
+    SourceEdit,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+from augenmerk.core.translation.notes import Note
+from augenmerk.core.translation.result import Translation, Word
+
+if TYPE_CHECKING:
+    from augenmerk.core.translation.compilation import CompiledExperiment
+    from augenmerk.core.translation.translator import Translator
+
+LEAST_FACTOR = 1.5
+"""Without a word that was left out, the translation becomes at least 1.5 times as probable, and no token becomes 1.5
+times less probable. Chosen on `val`, and checked on other sentences: tests/core/maps/test_left_out_words.py."""
+
+
+@checks_arguments
+def left_out_words(
+    translator: "Translator", translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
+) -> tuple[Word, ...]:
+    """The content words of the source that the model probably left out of its translation; see `LEAST_FACTOR`.
+
+    If no token needs a word, but the translation fits the sentence better without it, then its meaning is missing. A
+    gain is required because a word may also be needless if the sentence says the same twice.
+
+    Returns:
+        some of `source_words`; none for a given translation, text in another language than the model's, models of
+        other projects, for which the rule was not checked, or a language without known function words.
+
+    Raises:
+        AnalysisError: the vocabularies differ.
+        TranslationStoppedError: `should_stop`, checked before each batch, returned True.
+    """
+    translator.check_vocabularies(translation)
+    function_words = _function_words(translator)
+    words = words_by_place(translation)
+    places = [place for place, word in words.items() if _is_content(_spelling(word, translation), function_words)]
+    is_checked = bool(function_words) and not (translation.is_given or translation.hint)
+    if not (is_checked and places) or len(words) == 1:
+        return ()
+    sources = ChangedSources(translator, translation, None, places)
+    before, found = np.array(sources.baseline(should_stop)), []
+    scores = translator.score_many(translation, sources.compiled, should_stop=should_stop)
+    for place, after in zip(places, scores, strict=True):
+        gains = np.array(after) - before
+        if gains.sum() >= math.log(LEAST_FACTOR) and gains.min() > -math.log(LEAST_FACTOR):
+            found.append(words[place])
+    return tuple(found)
+
+
+def notes_on_left_out_words(
+    translator: "Translator",
+    experiments: Sequence[Experiment],
+    *,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[tuple[Note, ...]]:
+    """For each of many sentences, the notes on its `left_out_words`. It is translated again for that.
+
+    Args:
+        translator: the model.
+        experiments: the sentences, with the decoding and the changes; those that are refused have no notes.
+        on_progress: called with the number of finished sentences and their total.
+    """
+    notes: list[tuple[Note, ...]] = [()] * len(experiments)
+    if not _function_words(translator):
+        return notes
+    tried = {index: translator.try_compile(experiment)[0] for index, experiment in enumerate(experiments)}
+    compiled = {index: accepted for index, accepted in tried.items() if accepted is not None}
+    translations = translator.run_many(compiled.values(), need_maps=False)
+    for index, translation in zip(compiled, translations, strict=True):
+        words = left_out_words(translator, translation)
+        notes[index] = tuple(Note("left_out", left_out_note(word.text)) for word in words)
+        on_progress(index + 1, len(experiments))
+    return notes
+
+
+def _function_words(translator: "Translator") -> list[str]:
+    """Words that may be left out; empty if the rule was not checked for this model or its language."""
+    if translator.run_config.data.is_imported:
+        return []
+    return FUNCTION_WORDS.get(two_letter_code(translator.checkpoint.codecs.source.language), "").split()
+
+
+def left_out_note(word: str) -> str:
+    """A sentence for the reader on one of `left_out_words`."""
+    return f"No word of the translation depends on “{word}”: it was probably left out."
+
+
+def _is_content(word: str, function_words: Collection[str]) -> bool:
+    return any(map(str.isalnum, word)) and word.lower() not in function_words
+
+
+def _spelling(word: Word, translation: Translation) -> str:
+    """The word in the spelling that the model reads."""
+    respelled = translation.coverage.respelled_words if translation.coverage is not None else ()
+    return next((each.read_as for each in respelled if each.start == word.start), word.text)
+
+
+class ChangedSources:
+    """The experiments of a translation with one source word removed or replaced.
+
+    Attributes:
+        words: the source words by place.
+        edits: the changes, by place.
+        compiled: the experiment with each change.
+        left_out: see `SourceOcclusion.left_out`.
+    """
+
+    def __init__(
+        self,
+        translator: "Translator",
+        translation: Translation,
+        replacement: str | None,
+        places: Collection[int] | None,
+    ) -> None:
+        translator.check_vocabularies(translation)
+        self.words = words_by_place(translation)
+        wanted = sorted(self.words if places is None else set(places))
+        missing = [place for place in wanted if place not in self.words]
+        if missing or not wanted:
+            raise AnalysisError(
+                "These source words cannot be left out: {places}. Choose from {choice}.",
+                places=tuple(map(Index, missing)) or "none",
+                choice=tuple(map(Index, self.words)),
+            )
+        experiment = translation.experiment
+        if isinstance(experiment.output, GivenTarget):
+            experiment = replace(experiment, output=Greedy())
+        rows = tuple(row for row in experiment.attention_rows if row.head.kind != "decoder")
+        self.left_out = rows if replacement is None else ()
+        self._translator, self._translation = translator, translation
+        self._experiment = experiment.without(*self.left_out)
+        self.edits: list[SourceEdit] = [
+            SourceWordRemoved(place) if replacement is None else SourceWordReplaced(place, replacement)
+            for place in wanted
+        ]
+        self.compiled: list[CompiledExperiment] = [
+            translator.compile(self._experiment.with_interventions(edit)) for edit in self.edits
+        ]
+
+    def baseline(self, should_stop: Callable[[], bool] = lambda: False) -> tuple[float, ...]:
+        """The log-probabilities of the old translation under this model, without the rows in `left_out`."""
+        if not self.left_out and self._translator.has_made(self._translation):
+            return self._translation.log_probabilities
+        return self._translator.score_many(self._translation, [self._experiment], should_stop=should_stop)[0]
+
+
+def words_by_place(translation: Translation) -> dict[int, Word]:
+    """The source words, with the words of one place joined."""
+    found: dict[int, Word] = {}
+    places: Iterable[int] = translation.source_places or range(len(translation.source_words))
+    for place, word in zip(places, translation.source_words, strict=True):
+        earlier = found.get(place)
+        found[place] = word if earlier is None else Word(f"{earlier.text} {word.text}", earlier.start, word.end)
+    return found

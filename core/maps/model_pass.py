@@ -1,0 +1,125 @@
+"""One pass of a model over a sentence pair, as measures see it. Shape legend: `core.maps`.
+
+Nothing is computed, and torch is not imported, before something is asked of the model.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from augenmerk.core.maps.trace import HeadTrace, Trace
+from augenmerk.core.model.heads import Side
+from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind, Translation, read_only
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from augenmerk.core.model.sites import PairPass, Sublayer
+    from augenmerk.core.translation.translator import Translator
+
+
+class Pass:
+    """The values inside a model for one sentence pair, computed when they are first asked for.
+
+    Args:
+        pair: the model, the ids and the interventions.
+        maps: the attention weights, if they are known.
+
+    Attributes:
+        pair: see above.
+    """
+
+    def __init__(self, pair: "PairPass", maps: AttentionMaps | None = None) -> None:
+        self.pair = pair
+        self._maps = maps
+
+    @classmethod
+    def of(cls, translator: "Translator", translation: Translation) -> "Pass":
+        """A pass over a translation, with its maps if the model made it. See `Translator.pass_over`."""
+        maps = translation.attention if translator.has_made(translation) else None
+        return cls(translator.pass_over(translation), maps)
+
+    def weights(self, kind: MapKind) -> FloatArray:
+        """The attention weights of a kind, [L, H, Q, M]. Costs nothing if the translation has them."""
+        return self.trace.of_kind(kind).weights if self._maps is None else self._maps.of_kind(kind)
+
+    def heads(self, kind: MapKind) -> HeadTrace:
+        """Queries, keys, values and weights of all heads of a kind. Takes one more pass, the first time."""
+        return self.trace.of_kind(kind)
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The heads of all kinds."""
+        from augenmerk.core.maps.capture import trace_pair
+
+        return trace_pair(self.pair)
+
+    def value(self, site: str) -> FloatArray:
+        """The value at a site of `core.model.sites` without the batch. Takes one more pass, the first time.
+
+        Values inside an attention module, such as its query, are in `heads`.
+        """
+        return read_only(self._values[site][0].float().cpu().numpy())
+
+    def attention_output(self, kind: MapKind, layer: int) -> FloatArray:
+        """What the attention of a layer adds to the residual stream, [Q, D]."""
+        return self.value(f"{_place_of(kind, layer)}.output")
+
+    def layer_output(self, kind: MapKind, layer: int, attention_output: FloatArray) -> FloatArray:
+        """The output of a layer if its attention of a kind added this to the residual stream.
+
+        What comes later in the layer is computed by the model's modules, under the interventions of the pass.
+
+        Args:
+            kind: of the attention.
+            layer: counted from 0.
+            attention_output: [N, Q, D], N of them at once.
+
+        Returns:
+            [N, Q, D].
+        """
+        import torch
+
+        from augenmerk.core.model.interventions import scaled
+        from augenmerk.core.model.sites import SUBLAYERS
+
+        side, sublayer = _SUBLAYERS[kind]
+        interventions = self.pair.interventions
+        module = getattr(self.pair.model, f"{side}_layers")[layer]
+        before = self._values[f"{_place_of(kind, layer)}.before"]
+        with torch.inference_mode():
+            added = torch.tensor(attention_output).to(before)
+            states = getattr(module, SUBLAYERS[side][sublayer])(before, added)
+            if kind == "decoder":
+                memory = self._values[f"{_place_of('cross', layer)}.memory"].expand(len(states), -1, -1)
+                changes = interventions.of("cross", layer).select(torch.zeros(len(states), dtype=torch.long))
+                attended, _ = module.cross_attention(
+                    module.cross_residual.before(states), memory, None, changes=changes
+                )
+                states = module.cross_residual(states, attended)
+            network_output = module.feed_forward(module.feed_forward_residual.before(states))
+            factor = interventions.factor_of(side, layer)
+            output: Tensor = module.feed_forward_residual(states, scaled(network_output, factor))
+        return output.float().cpu().numpy()
+
+    @cached_property
+    def _values(self) -> "dict[str, Tensor]":
+        import torch
+
+        from augenmerk.core.model.sites import STEPS, sites_of, trace_sites
+
+        sites = [site for site in sites_of(self.pair.model) if site.rpartition(".")[2] not in STEPS]
+        with torch.inference_mode():
+            return trace_sites(self.pair, sites)
+
+
+_SUBLAYERS: "dict[MapKind, tuple[Side, Sublayer]]" = {
+    "encoder": ("encoder", "self_attention"),
+    "decoder": ("decoder", "self_attention"),
+    "cross": ("decoder", "cross_attention"),
+}
+
+
+def _place_of(kind: MapKind, layer: int) -> str:
+    """The beginning of the sites of an attention."""
+    side, sublayer = _SUBLAYERS[kind]
+    return f"{side}.{layer}.{sublayer}"

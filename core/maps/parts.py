@@ -1,0 +1,302 @@
+"""The components of the residual stream, and their parts of logits and attention scores. No torch.
+
+The vector of a position is a sum: the vectors of its token and of its position, the output of every head and of every
+feed-forward network, and biases (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
+`core.extensions.analyses.logit_attribution` and `core.maps.query_key` compute the parts. Shape legend: `core.maps`.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from augenmerk.core.arguments import checks_arguments
+from augenmerk.core.counting import CountedText, Index
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.translation.result import Alternative, ReadOnlyArrays, Translation
+
+
+class Origin(Enum):
+    """A component that no layer computes. `BIAS` includes the biases after heads, of norms and of projections."""
+
+    TOKEN = "token"
+    POSITION = "position"
+    BIAS = "bias"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def short_name(self) -> str:
+        """“token”, “position”, “biases”."""
+        return "biases" if self is Origin.BIAS else self.value
+
+    @property
+    def title(self) -> str:
+        """The same as a heading."""
+        return {"token": "Vector of the token", "position": "Vector of the position", "bias": "Biases"}[self.value]
+
+
+Component = Origin | Head | Network
+"""A writer to the residual stream. The bias after a network belongs to the network."""
+
+
+def name_in_stack(component: Component) -> str:
+    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”; see `CountedText`."""
+    if isinstance(component, Network):
+        return CountedText("feed-forward {layer}", layer=Index(component.layer))
+    return component.short_name
+
+
+@dataclass(frozen=True)
+class ComponentGroup:
+    """Components that are summed.
+
+    Attributes:
+        name: short: “heads 2”, “feed-forward 2”; counted from 0, see `CountedText`.
+        title: “Heads of layer 2”.
+        places: their indices among all components.
+    """
+
+    name: str
+    title: str
+    places: tuple[int, ...]
+
+
+def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, ...]:
+    """Token, position, the heads of each layer, the network of each layer, biases; in the order of `components`."""
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, component in enumerate(components):
+        names = name_in_stack(component), component.title
+        if isinstance(component, Head):
+            layer = Index(component.layer)
+            names = CountedText("heads {layer}", layer=layer), CountedText("Heads of layer {layer}", layer=layer)
+        places.setdefault(names, []).append(place)
+    return tuple(ComponentGroup(*names, tuple(found)) for names, found in places.items())
+
+
+@checks_arguments
+@dataclass(frozen=True, eq=False)
+class WordParts(ReadOnlyArrays):
+    """One token of a translation and a rival: the difference of their logits, and the parts of the difference.
+
+    Attributes:
+        translation: the translation.
+        step: of the token; of the first that differs if word and rival begin alike.
+        chosen, rival: the two tokens, with their probabilities at this step.
+        chosen_word, rival_word: the words that they belong to, with the natural logs of their whole probabilities after
+            the same beginning. The same tokens if these are whole words.
+        difference: the logit of `chosen` minus that of `rival`, in nats: the logarithm of the ratio of their
+            probabilities.
+        components: P of them: token and position that the decoder reads here, heads and networks from the first layer
+            up, biases.
+        values: [P], the direct effect of each on the difference.
+        remainder: `difference` minus the sum of `values`: rounding, or the effect of a user's hook.
+        keys: [L, H, S], the parts of each head of cross-attention that come from each position of the encoder; they sum
+            to its value. Positions rather than words: the encoder has mixed the words.
+        model_digest: of the model that computed them.
+    """
+
+    translation: Translation
+    step: int
+    chosen: Alternative
+    rival: Alternative
+    chosen_word: Alternative
+    rival_word: Alternative
+    difference: float
+    components: tuple[Component, ...]
+    values: NDArray[np.float64]
+    remainder: float
+    keys: NDArray[np.float64]
+    model_digest: str = ""
+
+    def value_of(self, component: Component) -> float:
+        """The part of one component. Raises `AnalysisError` if it is not among `components`."""
+        if component not in self.components:
+            raise AnalysisError(
+                "{component} is not among the components of the decoder. Choose one of them.", component=component
+            )
+        return float(self.values[self.components.index(component)])
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderParts(ReadOnlyArrays):
+    """The parts of cross-attention heads in the lead of a word, by what the encoder's positions are made of.
+
+    Attributes:
+        parts: of the word.
+        components: C of the encoder: token and position, its heads and networks from the first layer up, biases, which
+            include those of the values.
+        values: [L, H, C, S], by layer and head of cross-attention, component and position; their sums over the
+            components are `parts.keys`, if the model is the same.
+        model_digest: of the model that computed them.
+    """
+
+    parts: WordParts
+    components: tuple[Component, ...]
+    values: NDArray[np.float64]
+    model_digest: str = ""
+
+
+LEAST_INCREASE, MAX_INCREASED = 0.1, 3
+
+
+@dataclass(frozen=True)
+class ChangeEffect:
+    """The effect of an experiment's changes on the parts of one word of the original translation.
+
+    Attributes:
+        word: the word.
+        increased: heads and networks, not changed themselves, whose direct effect on the word's lead over its rival
+            grew by at least `LEAST_INCREASE` nats, with this growth; the `MAX_INCREASED` largest. This does not prove
+            that they replace the changed ones.
+        largest: the head or network with the largest direct effect under the changes; None if there is none above 0.
+    """
+
+    word: str
+    increased: tuple[tuple[Head | Network, float], ...]
+    largest: Head | Network | None
+
+    @classmethod
+    def of(cls, before: WordParts, after: WordParts, changed: Collection[Component]) -> "ChangeEffect":
+        """The effect, by the parts of the same token and rival `before` and `after`. `changed`: parts to leave out."""
+        direct = dict(zip(after.components, map(float, after.values), strict=True))
+        direct = {part: value for part, value in direct.items() if part not in changed}
+        values = {part: value for part, value in direct.items() if not isinstance(part, Origin)}
+        growth = {part: value - before.value_of(part) for part, value in values.items()}
+        increased = sorted((each for each in growth.items() if each[1] >= LEAST_INCREASE), key=lambda each: -each[1])
+        largest = max(values, key=lambda part: values[part], default=None)
+        has_largest = largest is not None and values[largest] > 0
+        return cls(before.chosen_word.token, tuple(increased[:MAX_INCREASED]), largest if has_largest else None)
+
+
+Baseline = int | Literal["mean", "none"]
+"""The subtrahend of a score: that of another key, the mean of all visible keys, or nothing."""
+
+
+@checks_arguments
+@dataclass(frozen=True, eq=False)
+class RowParts(ReadOnlyArrays):
+    """The attention scores of one query in one head, and what query and keys are made of.
+
+    Attributes:
+        head: the head.
+        query: the position of the query: a row of the map.
+        query_components, key_components: P and C of them. In cross-attention the keys are made of the encoder's.
+        queries: [P, K], the parts of the query, divided by √K and the head's temperature.
+        keys: [M, C, K], the parts of each key that the query sees; `queries @ keys[m].T` sums to its score.
+        scores: [M], the scores that the softmax takes, divided by the head's temperature.
+        model_digest: of the model that computed them.
+    """
+
+    head: Head
+    query: int
+    query_components: tuple[Component, ...]
+    key_components: tuple[Component, ...]
+    queries: NDArray[np.float64]
+    keys: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    model_digest: str = ""
+
+    def of_cell(self, key: int, baseline: Baseline = "mean") -> "CellParts":
+        """The parts of one score.
+
+        Softmax ignores what all keys of a query share. So the score is compared: by default with the mean.
+
+        Args:
+            key: its position: a column of the map.
+            baseline: the subtrahend.
+
+        Raises:
+            AnalysisError: the query does not see this key, or that of the baseline.
+        """
+        for each in (key,) if baseline in ("mean", "none") else (key, baseline):
+            if each not in range(len(self.scores)):
+                last = Index(len(self.scores) - 1)
+                seen = "Choose from keys {first} to {last}." if last else "It sees only key {first}."
+                values = {"query": Index(self.query), "key": Index(each), "first": Index(0), "last": last}
+                raise AnalysisError(f"Query {{query}} does not see key {{key}}. {seen}", **values)
+        keys, total = self.keys[key], float(self.scores[key])
+        if baseline == "mean":
+            keys, total = keys - self.keys.mean(axis=0), total - float(self.scores.mean())
+        elif baseline != "none":
+            keys, total = keys - self.keys[baseline], total - float(self.scores[baseline])
+        products = self.queries @ keys.T
+        return CellParts(self, key, baseline, products, total, total - float(products.sum()))
+
+
+@checks_arguments
+@dataclass(frozen=True, eq=False)
+class CellParts(ReadOnlyArrays):
+    """An attention score, relative to a baseline, as a sum of products.
+
+    Attributes:
+        row: the scores of its query.
+        key, baseline: see `RowParts.of_cell`.
+        products: [P, C], the part of each component of the query with each component of the key.
+        total: the score minus the baseline.
+        remainder: `total` minus the sum of `products`: rounding, or the effect of a user's hook.
+    """
+
+    row: RowParts
+    key: int
+    baseline: Baseline
+    products: NDArray[np.float64]
+    total: float
+    remainder: float
+
+    def table(self, opened_query: str = "", opened_key: str = "") -> "PartsTable":
+        """The products in at most `MAX_GROUPS` rows and columns and “others”, which sum to the same total.
+
+        Args:
+            opened_query, opened_key: the name of a group that is shown by component; empty for all groups.
+
+        Raises:
+            AnalysisError: there is no such group.
+        """
+        rows = _chosen_groups(self.row.query_components, self.products, opened_query)
+        columns = _chosen_groups(self.row.key_components, self.products.T, opened_key)
+        values = [[self.products[np.ix_(row.places, column.places)].sum() for column in columns] for row in rows]
+        return PartsTable(rows, columns, np.array(values))
+
+
+@dataclass(frozen=True, eq=False)
+class PartsTable(ReadOnlyArrays):
+    """Sums of products.
+
+    Attributes:
+        rows, columns: components of the query and of the key.
+        values: the sum of the products of each row and column.
+    """
+
+    rows: tuple[ComponentGroup, ...]
+    columns: tuple[ComponentGroup, ...]
+    values: NDArray[np.float64]
+
+
+MAX_GROUPS = 8
+OTHERS = "others"
+
+
+def _chosen_groups(
+    components: Sequence[Component], products: NDArray[np.float64], opened: str
+) -> tuple[ComponentGroup, ...]:
+    """The groups with the largest products [P, any], or the members of one of them; the rest are “others”."""
+    groups = group_components(components)
+    if opened not in ("", *(group.name for group in groups)):
+        names = ", ".join(group.name for group in groups)
+        raise AnalysisError(f"There is no group {opened!r} of components. Choose one of {names}.")
+    for group in groups:
+        if group.name == opened:
+            members = [(components[place], place) for place in group.places]
+            groups = tuple(ComponentGroup(name_in_stack(each), each.title, (place,)) for each, place in members)
+    if len(groups) > MAX_GROUPS:
+        sizes = [np.abs(products[list(group.places)].sum(axis=0)).sum() for group in groups]
+        groups = tuple(groups[place] for place in sorted(np.argsort(sizes)[-MAX_GROUPS:]))
+    shown = {place for group in groups for place in group.places}
+    others = tuple(place for place in range(len(components)) if place not in shown)
+    return (*groups, ComponentGroup(OTHERS, "All others", others)) if others else groups

@@ -1,0 +1,134 @@
+"""Queries, keys, values and weights of every head for one pair, and the origin of a single weight. No torch.
+
+`core.maps.capture` reads them from a model. Shape legend: `core.maps`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from augenmerk.core.counting import Index
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.model.heads import ByKind, Head
+from augenmerk.core.quantities import counted
+from augenmerk.core.translation.result import AttentionMaps, FloatArray, ReadOnlyArrays
+
+
+@dataclass(frozen=True, eq=False)
+class HeadTrace(ReadOnlyArrays):
+    """The heads of one kind, in all layers.
+
+    Attributes:
+        queries: [L, H, Q, K].
+        keys, values: [L, H, M, K]; the values of a head that is switched off are 0.
+        mixing: [L, H, K, D], each head's slice of the output projection: `values @ mixing` is the full-width vector
+            that a key adds to the output at weight 1.
+        weights: [L, H, Q, M], the attention weights.
+        temperatures: [L, H], divisors of query · key / √K before the softmax, by default 1.
+    """
+
+    queries: FloatArray
+    keys: FloatArray
+    values: FloatArray
+    mixing: FloatArray
+    weights: FloatArray
+    temperatures: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Trace(ByKind["HeadTrace"]):
+    """All heads, for one pair: M and Q are S and S for the encoder, T and T for the decoder, S and T for cross.
+
+    Attributes:
+        encoder, decoder, cross: the heads of each kind.
+        lifts_mask: whether the decoder also saw later target tokens.
+    """
+
+    encoder: HeadTrace
+    decoder: HeadTrace
+    cross: HeadTrace
+    lifts_mask: bool = False
+
+    @property
+    def maps(self) -> AttentionMaps:
+        """Only the weights."""
+        return AttentionMaps(self.encoder.weights, self.decoder.weights, self.cross.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryKeyDetail(ReadOnlyArrays):
+    """One head, one query token and one key token.
+
+    Attributes:
+        head: the head.
+        query, key: positions of the two tokens: row and column of the map.
+        query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
+        products: [K], query · key / √K of each dimension; they sum to `score`.
+        score: the attention score of this pair, before the softmax (Vaswani et al. 2017, equation 1).
+        temperature: the divisor of this head's scores before the softmax, by default 1.
+        weight: the resulting weight; 0 if the mask hides the key.
+        is_visible: whether the mask lets the query see the key.
+    """
+
+    head: Head
+    query: int
+    key: int
+    query_vector: FloatArray
+    key_vector: FloatArray
+    products: FloatArray
+    score: float
+    weight: float
+    is_visible: bool
+    temperature: float = 1.0
+
+
+def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKeyDetail:
+    """The products that yield one cell of a map, and their sum.
+
+    Args:
+        trace: of the pair.
+        head: the head.
+        query, key: row and column, of tokens (not of merged words).
+
+    Raises:
+        AnalysisError: the head, row or column does not exist.
+    """
+    heads = trace.of_kind(head.kind)
+    check_cell(head, query, key, heads.weights.shape)
+    place = head.layer, head.head
+    query_vector, key_vector = heads.queries[(*place, query)], heads.keys[(*place, key)]
+    products: FloatArray = query_vector * key_vector / np.float32(np.sqrt(len(query_vector)))
+    return QueryKeyDetail(
+        head=head,
+        query=query,
+        key=key,
+        query_vector=query_vector,
+        key_vector=key_vector,
+        products=products,
+        score=float(products.sum(dtype=np.float64)),
+        weight=float(heads.weights[(*place, query, key)]),
+        is_visible=head.kind != "decoder" or key <= query or trace.lifts_mask,
+        temperature=float(heads.temperatures[place]),
+    )
+
+
+def check_cell(head: Head, query: int, key: int, shape: tuple[int, ...]) -> None:
+    """Raises `AnalysisError` unless a head, row and column exist in maps of this shape, [L, H, Q, M]."""
+    num_layers, num_heads, num_queries, num_keys = shape
+    if head.layer not in range(num_layers) or head.head not in range(num_heads):
+        raise AnalysisError(
+            f"There is no {{head}}. Choose from {counted(num_layers, 'layer')} of "
+            f"{counted(num_heads, 'head')}, counted from {{first}}.",
+            head=head,
+            first=Index(0),
+        )
+    if query not in range(num_queries) or key not in range(num_keys):
+        raise AnalysisError(
+            "There is no weight of query {query} on key {key}: choose from queries {first} to {last_query} and keys "
+            "{first} to {last_key}.",
+            query=Index(query),
+            key=Index(key),
+            first=Index(0),
+            last_query=Index(num_queries - 1),
+            last_key=Index(num_keys - 1),
+        )

@@ -1,0 +1,417 @@
+"""Answers to the questions of chapters, computed from the current model and sentence. No Qt."""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from psygnal import Signal
+
+from augenmerk.core.config import preset
+from augenmerk.core.counting import display_text
+from augenmerk.core.model.heads import Head
+from augenmerk.core.model.size import Module, SizeRow, preset_vocabulary_sizes, size_rows, total
+from augenmerk.core.quantities import counted, number, percent_in_words
+from augenmerk.core.translation.experiment import (
+    CausalMaskLifted,
+    Experiment,
+    FeedForwardScaled,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    Intervention,
+    SoftmaxTemperature,
+    SourceWordRemoved,
+)
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.extensions.learn.actions import find_networks, shuffled, strongest_pair
+from augenmerk.viz_app.extensions.learn.job import RunJob, Smoothing, SmoothingJob
+from augenmerk.viz_app.extensions.learn.values import place_to_remove, unsure_step
+from augenmerk.viz_app.extensions.words.jobs import LensJob
+from augenmerk.viz_app.state.experiment_state import ExperimentState, pair_in
+from augenmerk.viz_app.state.head_roles import role_in_words
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.worker.jobs import Job
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.extensions.analyses.logit_lens import LogitLens
+
+MANY_TIMES, MAX_WORDS_SHOWN = 1e6, 14
+SAME_LOG_RATIO = math.log(1.05)
+"""Probabilities this near to each other, in nats, are “about as probable” in words: their ratio is written as 1.0."""
+SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
+
+
+@dataclass(frozen=True)
+class Question:
+    """The subject of a question, in the translation without changes.
+
+    Attributes:
+        options: of the question, by name.
+        text: the sentence.
+        head: the chosen head; None if the question is about no head.
+        pinned: a query and a key of its map; None if the question is about none.
+    """
+
+    options: Mapping[str, str]
+    text: str = ""
+    head: Head | None = None
+    pinned: Pair | None = None
+
+    def following(self, state: ExperimentState, about: frozenset[str]) -> "Question":
+        """The question about the sentence and head shown; `about` as in `Check`.
+
+        The pair follows the pinned one only while nothing is changed. A change can reorder or replace the words, and
+        the question keeps its word.
+        """
+        result, shown, head = state.result, state.maps.translation, state.selection.head
+        if result is None or shown is None:
+            return self
+        original = result.original
+        now = replace(self, text=original.source_text, head=head if "head" in about else None)
+        if "query" not in about or (now == self and result.is_changed and self.pinned is not None):
+            return now
+        pinned = state.selection.pinned
+        if pinned is not None:
+            pinned = pair_in(original, shown, head.kind, pinned, state.settings.label_mode)
+        return replace(now, pinned=pinned or strongest_pair(original, head))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to a question.
+
+    Attributes:
+        choice: the name of the right choice.
+        because: the numbers for it, in whole sentences.
+    """
+
+    choice: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """The computation of one answer.
+
+    Attributes:
+        choices: the names of all possible answers; a question offers each of them.
+        judge: returns the verdict from the job's result (None without a job).
+        ask: returns the job for the model; None if the displayed result suffices.
+        about: the values that the answer depends on besides the sentence: `head`, `query`.
+    """
+
+    choices: frozenset[str]
+    judge: Callable[[ExperimentState, Question, Any], Verdict]
+    ask: Callable[[ExperimentState, Question], Job | None] = lambda state, question: None
+    about: frozenset[str] = frozenset()
+
+
+class Answers:
+    """The questions answered so far; figures that would reveal an answer wait for it.
+
+    Signals (psygnal):
+        changed(): another question was answered.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        self._given: set[tuple[str, str]] = set()
+
+    def give(self, check: str, text: str) -> None:
+        """Records that the reader answered the question named `check` about a sentence."""
+        self._given.add((check, text))
+        self.changed.emit()
+
+    def has(self, check: str, text: str | None = None) -> bool:
+        """True if a question was answered about this sentence, or about any if `text` is None."""
+        return any(each == check and text in (None, about) for each, about in self._given)
+
+
+def _direction(change: float, same: float) -> str:
+    """“rises”, “falls”, or for at most a change of `same`, “stays”."""
+    return "rises" if change > same else "falls" if change < -same else "stays"
+
+
+def _original_and(state: ExperimentState, *changes: Intervention) -> RunJob:
+    """The sentence without and with these interventions."""
+    baseline = state.experiment.baseline
+    return RunJob((baseline, baseline.with_interventions(*changes)))
+
+
+def _given_and(state: ExperimentState, *changes: Intervention) -> RunJob:
+    """The same with the model's own translation forced."""
+    original = _original(state)
+    given = Experiment(original.source_text, GivenTarget(original.text))
+    return RunJob((given, given.with_interventions(*changes)))
+
+
+def _judge_runs(state: ExperimentState, question: Question, answer: None) -> Verdict:
+    translation = _original(state)
+    num_source, num_steps = len(translation.source_tokens), len(translation.predicted_ids)
+    source, target = state.languages
+    return Verdict(
+        "decoder" if num_steps > 1 else "once",
+        f"The encoder runs once and reads all {num_source} {source} tokens. The decoder runs "
+        f"{counted(num_steps, 'time')}: each {target} token depends on those before it. The last one is the end mark.",
+    )
+
+
+def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> Verdict:
+    translation = _original(state)
+    num_words, num_tokens = translation.num_source_words, len(translation.source_tokens)
+    split = [word for word in translation.source_words if word.end - word.start > 1]
+    added = num_tokens - sum(word.end - word.start for word in translation.source_words)
+    sentences = [f"The encoder reads {num_tokens} tokens for {counted(num_words, 'word')}, punctuation marks included."]
+    if split:
+        pieces = ", ".join(f"{word.text} ({word.end - word.start} pieces)" for word in split)
+        sentences.append(f"Words in pieces: {pieces}.")
+    if added:
+        sentences.append(f"Tokens that mark the start and the end: {added}.")
+    choice = "more" if num_tokens > num_words else "fewer" if num_tokens < num_words else "same"
+    return Verdict(choice, " ".join(sentences))
+
+
+def _with_temperature(state: ExperimentState, question: Question) -> RunJob:
+    assert question.head is not None
+    return _given_and(state, SoftmaxTemperature(question.head, float(question.options["temperature"])))
+
+
+def _judge_largest_weight(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+    head, pinned = question.head, question.pinned
+    assert head is not None
+    assert pinned is not None
+    given = answer[0]
+    row = pair_in(given, _original(state), head.kind, pinned, "predicted") or pinned  # a made-up word has other pieces
+    before, after = (float(each.maps.of_kind(head.kind)[head.layer, head.head, row.query].max()) for each in answer)
+    choice = _direction(after - before, SAME_WEIGHT)
+    return Verdict(
+        choice,
+        f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}. Divided scores lie closer "
+        "together, so the weights become more even.",
+    )
+
+
+def _shuffled(state: ExperimentState, question: Question) -> RunJob:
+    return RunJob((Experiment(question.text), Experiment(shuffled(question.text, question.options["shuffle"]))))
+
+
+def _judge_shuffled(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    has_same_words = Counter(before.predicted_ids) == Counter(after.predicted_ids)
+    choice = "same" if before.predicted_ids == after.predicted_ids else "order" if has_same_words else "words"
+    because = {
+        "same": "The positions were added to other words. This changed the log-probability from "
+        f"{number(before.log_probability)} to {number(after.log_probability)}, but no word.",
+        "order": "The positions were added to other words, and the order of the output follows.",
+        "words": "The positions were added to other words: for the model, this is another sentence.",
+    }[choice]
+    return Verdict(choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”). {because}")
+
+
+def _judge_mask(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+    masked, lifted = answer
+    num_more = sum(
+        after > before for before, after in zip(masked.log_probabilities, lifted.log_probabilities, strict=True)
+    )
+    change = lifted.log_probability - masked.log_probability
+    return Verdict(
+        _direction(change, SAME_LOG_PROBABILITY),
+        f"{_compared(change)} {_share(num_more, len(masked.log_probabilities))} became more probable. In training, the "
+        "decoder never saw later tokens.",
+    )
+
+
+def _without_word(state: ExperimentState, question: Question) -> RunJob:
+    return _given_and(state, SourceWordRemoved(place_to_remove(_original(state)) or 0))
+
+
+def _judge_cross_shape(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = (each.maps.cross.shape[-2:] for each in answer)
+    has_fewer_rows, has_fewer_columns = (now < then for now, then in zip(after, before, strict=True))
+    choice = "both" if has_fewer_rows and has_fewer_columns else "rows" if has_fewer_rows else "columns"
+    source, target = state.languages
+    return Verdict(
+        choice,
+        f"Each map had {before[0]} rows and {before[1]} columns, and now has {after[0]} and {after[1]}. Rows are "
+        f"queries, one for each {target} token. Columns are keys, one for each {source} token.",
+    )
+
+
+def _judge_head(state: ExperimentState, question: Question, answer: None) -> Verdict:
+    head = question.head
+    assert head is not None
+    choice = "yes" if state.roles.of(head) == question.options["role"] else "no"
+    return Verdict(choice, role_in_words(state.roles, head))
+
+
+def _with_second_choice(state: ExperimentState, question: Question) -> RunJob:
+    original = _original(state)
+    step = unsure_step(original)
+    assert step is not None, "the question names the token"
+    return _original_and(state, ForcedToken(step, original.alternatives[step][1].entry))
+
+
+def _judge_second_choice(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    step = unsure_step(before)
+    assert step is not None
+    rest_before, rest_after = before.predicted_ids[step + 1 :], after.predicted_ids[step + 1 :]
+    # “is standing on” becomes “standing on”: the same words follow “standing”
+    skips_a_word = rest_before == (after.predicted_ids[step], *rest_after)
+    choice = "same" if rest_after == rest_before or skips_a_word else "other"
+    change = after.log_probability - before.log_probability
+    because = {
+        "same": f"The words after “{after.predicted_tokens[step]}” do not depend on this choice.",
+        "other": "Each token is chosen given all tokens before it, so one choice can change all that follow.",
+    }[choice]
+    return Verdict(choice, f"{_compared(change, 'The new', 'the old one')} It is “{after.text}” {because}")
+
+
+def _share(number: int, among: int) -> str:
+    return f"{'None' if number == 0 else 'All' if number == among else number} of {among} tokens"
+
+
+def _compared(change: float, which: str = "The whole", than: str = "before") -> str:
+    """A sentence about a change of the translation's log-probability, in nats."""
+    if abs(change) < SAME_LOG_RATIO:
+        return f"{which} translation is about as probable as {than}."
+    if abs(change) > math.log(MANY_TIMES):
+        times = "over a million"
+    else:
+        ratio = math.exp(abs(change))
+        times = (
+            f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}" if ratio < 1000 else f"about {float(f'{ratio:.2g}'):,.0f}"
+        )
+    return f"{which} translation is {times} times {'more' if change > 0 else 'less'} probable than {than}."
+
+
+WITHOUT_HEAD = {
+    "falls": "The other heads pass on enough for the same words.",
+    "stays": "Other heads do the same work, or nothing later uses what this one passes on.",
+    "rises": "What this head passes on speaks against some of these words.",
+}
+
+
+def _judge_without_chosen(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    assert question.head is not None
+    if before.predicted_ids == after.predicted_ids:
+        change = after.log_probability - before.log_probability
+        return Verdict("same", f"{_compared(change)} {WITHOUT_HEAD[_direction(change, SAME_LOG_RATIO)]}")
+    because = f"Without {display_text(question.head.short_name)}, the translation becomes “{after.text}”"
+    return Verdict("other", f"{because} No other head makes up for it.")
+
+
+def _without_head(state: ExperimentState, question: Question) -> RunJob:
+    assert question.head is not None
+    return _original_and(state, HeadScaled(question.head))
+
+
+def _without_networks(state: ExperimentState, question: Question) -> RunJob:
+    return _original_and(state, *map(FeedForwardScaled, find_networks(state, question.options["network-off"])))
+
+
+def _judge_without_networks(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    if before.predicted_ids == after.predicted_ids:
+        because = "Attention alone suffices here; for most captions it does not."
+        return Verdict("same", f"{_compared(after.log_probability - before.log_probability)} {because}")
+    words = after.text.split()
+    shown = after.text if len(words) <= MAX_WORDS_SHOWN else f"{' '.join(words[:MAX_WORDS_SHOWN])} …"
+    num_before, num_after = map(_num_repeated, answer)
+    because = f"“{before.text}” becomes “{shown}”"
+    if num_after > num_before:
+        places = "1 place" if num_after == 1 else f"{num_after} places"
+        return Verdict("repeats", f"{because} In {places}, a token follows itself. {NETWORKS}")
+    return Verdict("other", f"{because} {NETWORKS}")
+
+
+NETWORKS = "Attention only mixes vectors of other positions; the networks compute something new from each."
+
+
+def _num_repeated(translation: Translation) -> int:
+    """The number of tokens that equal the one before them."""
+    return sum(first == second for first, second in itertools.pairwise(translation.predicted_ids))
+
+
+def _judge_smoothing(state: ExperimentState, question: Question, found: Smoothing) -> Verdict:
+    best = int(found.smoothed_loss.argmin())
+    right, other = found.target.max(), found.target[found.target > 0].min()
+    return Verdict(
+        "rises" if found.smoothed_loss[-1] > found.smoothed_loss[best] + SAME_LOSS else "falls",
+        f"With smoothing, the loss is smallest at the odds of the target: {right:.3f} to {other:.3f}, or "
+        f"{found.odds[best]:.0f} to 1. A surer model has a larger loss: {found.smoothed_loss[-1]:.3f} at "
+        f"{found.odds[-1]:.0f} to 1.",
+    )
+
+
+def _judge_decided(state: ExperimentState, question: Question, lens: "LogitLens") -> Verdict:
+    lens = lens.whole_layers
+    num_layers, num_steps = len(lens.ranks) - 1, lens.ranks.shape[1]
+    depths = [lens.decided_at(step) for step in range(num_steps)]
+    late = sum(depth is None or depth >= num_layers for depth in depths)
+    early = num_steps - late
+    return Verdict(
+        "last" if late > num_steps / 2 else "earlier",
+        f"{early} of {num_steps} tokens take the lead before the last of the {num_layers} layers and keep it. "
+        f"{'Later layers do not overturn them.' if early else 'Until then, other tokens lead.'}",
+    )
+
+
+def _judge_largest_part(state: ExperimentState, question: Question, answer: None) -> Verdict:
+    run = preset(question.options["preset"])
+    sizes = preset_vocabulary_sizes(run)
+    assert sizes is not None
+    parts = part_sizes(size_rows(run.model, *sizes, 1, 1))
+    return Verdict(
+        max(parts, key=lambda name: parts[name]),
+        f"Tables of tokens and positions and the output have {parts['tokens']:,} parameters, attention "
+        f"{parts['attention']:,}, feed-forward {parts['feed-forward']:,}. Each table has a vector for every token.",
+    )
+
+
+def part_sizes(rows: tuple[SizeRow, ...]) -> dict[str, int]:
+    """The numbers of parameters of three parts of a model: tokens (tables and output), attention, feed-forward."""
+    modules: dict[str, tuple[Module, ...]] = {
+        "tokens": ("source embedding", "source positions", "target embedding", "target positions", "output"),
+        "attention": ("encoder self-attention", "decoder self-attention", "cross-attention"),
+        "feed-forward": ("encoder feed-forward", "decoder feed-forward"),
+    }
+    return {name: total(rows, *each).num_parameters for name, each in modules.items()}
+
+
+class _DecidedJob(LensJob):
+    """Of another type, so that it does not replace the job of the figure."""
+
+    @classmethod
+    def of(cls, state: ExperimentState, question: Question) -> "_DecidedJob":
+        """About the translation without changes."""
+        return cls(_original(state))
+
+
+def _original(state: ExperimentState) -> Translation:
+    assert state.original is not None, "a question is answered only after the first result"
+    return state.original
+
+
+RISE_OR_FALL = frozenset({"rises", "falls", "stays"})
+SAME_OR_OTHER = frozenset({"same", "other"})
+CHECKS: Final[dict[str, Check]] = {
+    "runs": Check(frozenset({"once", "decoder", "both"}), _judge_runs),
+    "num-tokens": Check(frozenset({"more", "same", "fewer"}), _judge_tokens),
+    "shuffled-words": Check(frozenset({"same", "order", "words"}), _judge_shuffled, _shuffled),
+    "chosen-head": Check(frozenset({"yes", "no"}), _judge_head, about=frozenset({"head"})),
+    "lifted-mask": Check(RISE_OR_FALL, _judge_mask, lambda state, question: _given_and(state, CausalMaskLifted())),
+    "cross-shape": Check(frozenset({"rows", "columns", "both"}), _judge_cross_shape, _without_word),
+    "largest-weight": Check(RISE_OR_FALL, _judge_largest_weight, _with_temperature, frozenset({"head", "query"})),
+    "second-choice": Check(SAME_OR_OTHER, _judge_second_choice, _with_second_choice),
+    "without-head": Check(SAME_OR_OTHER, _judge_without_chosen, _without_head, frozenset({"head"})),
+    "without-networks": Check(frozenset({"same", "repeats", "other"}), _judge_without_networks, _without_networks),
+    "smoothing": Check(frozenset({"rises", "falls"}), _judge_smoothing, lambda state, question: SmoothingJob()),
+    "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _judge_largest_part),
+    "decided-at": Check(frozenset({"last", "earlier"}), _judge_decided, _DecidedJob.of),
+}

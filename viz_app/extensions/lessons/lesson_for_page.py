@@ -1,0 +1,25 @@
+"""A lesson file for a page that runs a model, computed without the window."""
+
+from pathlib import Path
+
+from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.documents.reading import read_lesson
+from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, page_scenes
+from augenmerk.viz_app.extensions.lessons.scene_answers import answer_now
+from augenmerk.viz_app.extensions.pictures.page_lesson import PageLesson, check_model
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.worker.jobs import describe
+
+
+def lesson_for_page(path: Path, checkpoint: Path, rounds: bool) -> PageLesson:
+    """The lesson of a file with the results of a model, or of the model with rounded weights.
+
+    Raises:
+        AugenmerkError: the lesson cannot be read, a scene was made with another model, or cannot be computed.
+    """
+    lesson = read_lesson(ExperimentState(), path)
+    translator = Translator.load(checkpoint, "cpu")
+    model = describe(translator)
+    check_model(lesson, model.title, model.digest)
+    job = LessonResultsJob(lesson.scenes, model, answer_now, rounds)
+    return PageLesson(lesson.title, page_scenes(lesson, job.run(translator, lambda _: None, lambda: False), model))

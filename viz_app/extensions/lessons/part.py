@@ -1,0 +1,92 @@
+"""Lessons as a part of the window."""
+
+from typing import Any
+
+from PySide6.QtWidgets import QMenu
+
+from augenmerk.viz_app.extensions.learn.part import LearnPart
+from augenmerk.viz_app.extensions.lessons.lesson_documents import LESSON_COMMANDS, LessonDocuments, make_lesson_menu
+from augenmerk.viz_app.extensions.lessons.scene_answers import SceneAnswers
+from augenmerk.viz_app.extensions.presentation.presentation import PresentationPart
+from augenmerk.viz_app.pages import TRANSLATE
+from augenmerk.viz_app.views.commands import SCENE_COMMANDS
+from augenmerk.viz_app.widgets.commands import BoundCommand
+from augenmerk.viz_app.widgets.dialogs import show_failure
+from augenmerk.viz_app.window_part import WindowPart
+from augenmerk.viz_app.worker.inference import Failure
+
+
+class LessonsPart(WindowPart):
+    """The lesson that is shown above the Translate page.
+
+    Attributes:
+        documents: opens, edits and saves lessons.
+    """
+
+    def __init__(self, window: Any) -> None:
+        super().__init__(window)
+        documents = LessonDocuments(window.state, window.worker, window.documents, window.preferences, window)
+        self.documents, self.bar = documents, documents.bar
+        self._failure: Failure | None = None
+        window.commands.add(documents.bar, SCENE_COMMANDS, documents.bar)
+        window.commands.add(documents, LESSON_COMMANDS)
+        documents.done.connect(window.top_bar.show_notice)
+
+    def begin(self) -> None:
+        """Connects the lesson with the pages, the chapters, and the presentation."""
+        window, lessons, bar = self.window, self.documents, self.documents.bar
+        pages, page, controller = window.pages, window.translate_page, window.translate_page.controller
+        pages.shown.connect(lambda _name: bar.rebuild())
+        window.documents.lesson_read.connect(lambda *_: pages.show(TRANSLATE))
+        bar.focus_to, bar.is_wanted = page.heads.grid, self._is_in_sight
+        bar.arrows_changed.connect(lambda: page.heads.show_keys(bar.takes_arrows))
+        page.sentence.undo_before = lessons.editing.restore_scene
+        page.step_scene = lambda by: bar.takes_arrows and bar.step_scene(by)
+        page.own_settings = lambda: lessons.own_settings
+        lessons.screen.answers = SceneAnswers(controller.state, controller.ask)
+        learn = window.part(LearnPart)
+        if learn is not None:
+            learn.lessons = lessons.listed
+        presenting = window.part(PresentationPart)
+        if presenting is not None:
+            self._present(presenting)
+
+    def _present(self, presenting: PresentationPart) -> None:
+        lessons, shown = self.documents, presenting.presentation
+        lessons.views = presenting.views
+        shown.step_scene, shown.scene_words = lessons.bar.step_scene, lessons.scene_words
+        lessons.bar.scroll_scene = shown.scroll_scene
+        for changed in (lessons.lesson.changed, lessons.answer.changed):
+            changed.connect(shown.show_scene)
+
+    def menus(self) -> tuple[QMenu, ...]:
+        """See `WindowPart`."""
+        return (make_lesson_menu(self.documents, self.window),)
+
+    def palette(self) -> list[BoundCommand]:
+        """A command for each lesson."""
+        return self.documents.listed()
+
+    def restore(self, *, shows_screen: bool) -> bool:
+        """See `WindowPart`."""
+        self._failure = self.documents.restore(shows_scene=shows_screen)
+        return bool(self.documents.lesson.scenes)
+
+    def shown(self) -> None:
+        """Reports that the last lesson could not be opened."""
+        if self._failure is not None:
+            show_failure(self.window, "The last lesson was not opened", self._failure)
+
+    @property
+    def has_unsaved_changes(self) -> bool:
+        """See `WindowPart`."""
+        return self.documents.has_unsaved_changes
+
+    def once_saved(self, act: Any) -> None:
+        """See `WindowPart`."""
+        self.documents.once_saved(act)
+
+    def _is_in_sight(self) -> bool:
+        """Whether the current page belongs to the lesson: the Translate page, or another one that its scene shows."""
+        scene = self.documents.lesson.scene
+        return self.window.pages.current == TRANSLATE or (scene is not None and bool(scene.page))

@@ -1,0 +1,284 @@
+"""Draw attention maps as a picture (PNG, SVG, PDF) or as one HTML page, without the window."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from augenmerk.core.cli.options import (
+    EXPERIMENT_HELP,
+    add_beam,
+    add_checkpoint,
+    add_experiment,
+    add_interventions,
+    add_into,
+    check_target,
+    load_translator,
+    require_text,
+    take_experiment,
+)
+from augenmerk.core.cli.outputs import PICTURES, WEB_PAGE, OutputFile
+from augenmerk.core.counting import display_text, joined
+from augenmerk.core.errors import AnalysisError, ConfigError
+from augenmerk.core.extensions.analyses.cli.analyze import read_sentence
+from augenmerk.core.maps.measure import MeasureName
+from augenmerk.core.maps.measures import MEASURES, measure_maps, measures_of
+from augenmerk.core.maps.model_pass import Pass
+from augenmerk.core.maps.selection import (
+    COMBINATIONS,
+    DEFAULT_LABEL_MODE,
+    HIDDEN_KINDS,
+    LABEL_MODES,
+    Combination,
+    Selection,
+    combine,
+)
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
+from augenmerk.core.quantities import counted, percent
+from augenmerk.core.translation.result import FloatArray, MapKind, Translation
+from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock
+from augenmerk.viz_app.state.languages import language_names
+from augenmerk.viz_app.state.map_text import KIND_NAMES
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.marks import marks_of_experiment
+
+if TYPE_CHECKING:
+    from augenmerk.core.translation.translator import Translator
+
+DRAWN = (".png", ".svg", ".pdf")
+SUFFIXES = (*DRAWN, ".html")
+USER_STYLE_HELP = (
+    "draw in the style of your matplotlibrc, such as its fonts and frames (default: the same style on every computer)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One translation and its maps in one measure.
+
+    Attributes:
+        model: its name.
+        translation: of the sentence.
+        measure: the meaning of a cell.
+        maps: [L, H, Q, M] by kind, for the kinds that the measure exists for.
+    """
+
+    model: str
+    translation: Translation
+    measure: MeasureName
+    maps: Mapping[MapKind, FloatArray]
+    languages: tuple[str, str]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `figure`."""
+    parser.epilog = "measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items())
+    parser.add_argument("--text", help="the German sentence; - reads it from standard input")
+    parser.add_argument("--target", metavar="TEXT", help="draw the maps of this translation (default: the model's own)")
+    parser.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
+    parser.add_argument("--layer", type=int, metavar="N", help="layer, counted from 1 (default: all layers combined)")
+    parser.add_argument(
+        "--head", type=int, metavar="N", help="head, counted from 1 (default: all heads of the layer combined)"
+    )
+    parser.add_argument("--combine", choices=COMBINATIONS, default="mean", help="of several heads (%(default)s)")
+    parser.add_argument("--grid", action="store_true", help="draw all heads as small maps instead of one large map")
+    parser.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell is (default: %(default)s)")
+    parser.add_argument(
+        "--rows",
+        "--label",
+        dest="label",
+        choices=LABEL_MODES,
+        default=DEFAULT_LABEL_MODE,
+        help="name rows by the token read or predicted (default: %(default)s)",
+    )
+    parser.add_argument("--words", action="store_true", help="merge subwords into words")
+    parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")
+    parser.add_argument(
+        "--own-scale", action="store_true", help="scale the colours of each map to its largest value instead of 1"
+    )
+    add_experiment(parser, EXPERIMENT_HELP)
+    add_interventions(parser)
+    add_beam(parser)
+    parser.add_argument(
+        "--out",
+        type=OutputFile(WEB_PAGE, *PICTURES),
+        required=True,
+        metavar="FILE",
+        help="a name that ends in " + ", ".join(SUFFIXES),
+    )
+    parser.add_argument("--user-style", action="store_true", help=USER_STYLE_HELP)
+    add_checkpoint(parser)
+    add_into(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Translates, measures, draws and saves. Raises `AugenmerkError`."""
+    check_target(options)
+    take_experiment(options)
+    require_text(options, "--text with a sentence")
+    if options.out.suffix.lower() not in SUFFIXES:
+        raise ConfigError(f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}.")
+    if options.head is not None and options.layer is None:
+        raise ConfigError(f"--head {options.head} needs a layer. Add --layer.")
+    require_picture(options)
+    if options.out.suffix.lower() != ".html":
+        import_module("matplotlib")  # a missing package is reported before anything is computed
+    found = measured(load_translator(options), options)
+    if options.kind not in found.maps:
+        measure_names = ", ".join(measures_of(options.kind))
+        raise AnalysisError(
+            f"There is no measure {options.measure!r} for {options.kind} maps. Choose from {measure_names}."
+        )
+    heads = chosen_heads(found.maps[options.kind], options)
+    if options.out.suffix.lower() == ".html":
+        save_html(found, heads, options)
+    else:
+        save_picture(found, heads, options)
+    return 0
+
+
+def require_picture(options: argparse.Namespace) -> None:
+    """Raises `ConfigError` for `--user-style` next to a file that matplotlib does not draw."""
+    if options.user_style and options.out.suffix.lower() not in DRAWN:
+        raise ConfigError(f"--user-style has no effect on {options.out.suffix} files. Omit it.")
+
+
+def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
+    """The sentence's maps; notes go to standard error. Raises `AugenmerkError`."""
+    translation = read_sentence(translator, options)
+    model_pass = Pass.of(translator, translation)
+    maps = {
+        kind: np.broadcast_to(measure_maps(model_pass, options.measure, kind), translation.maps.of_kind(kind).shape)
+        for kind in MEASURES[options.measure].kinds
+    }
+    return Measured(translator.name, translation, options.measure, maps, language_names(translator.run_config))
+
+
+def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[int, int]]:
+    """Layer and head, counted from 0, of all heads that go into the large map. Raises `AnalysisError`."""
+    num_layers, num_heads = maps.shape[:2]
+    for name, number, count in (("layer", options.layer, num_layers), ("head", options.head, num_heads)):
+        if number is not None and number not in range(1, count + 1):
+            raise AnalysisError(
+                f"There is no {name} {number} in {KIND_TITLES[options.kind].lower()}: this model has "
+                f"{counted(num_layers, 'layer')} of {counted(num_heads, 'head')}. Choose a {name} from 1 to {count}."
+            )
+    layers = range(num_layers) if options.layer is None else [options.layer - 1]
+    heads = range(num_heads) if options.head is None else [options.head - 1]
+    return [(layer, head) for layer in layers for head in heads]
+
+
+def save_picture(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
+    """One map, or all as a grid. Raises `AugenmerkError`."""
+    from augenmerk.viz_app.extensions.pictures.figures import grid_figure, map_figure, save_figure, style_of_user
+
+    with style_of_user(is_used=options.user_style):
+        figure = (
+            grid_figure(blocks_of(found, options), caption(found, "all heads", options))
+            if options.grid
+            else map_figure(drawing_of(found, heads, options))
+        )
+        save_figure(figure, options.out)
+
+
+def drawing_of(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> Drawing:
+    """The large map."""
+    title = title_of(options.kind, heads, found.maps[options.kind].shape[1], options.combine)
+    weights = combine(found.maps[options.kind], options.combine, heads)
+    view = _view(weights, found, options.kind, options)
+    words = f"{percent(view.hidden_share, 1)} of the attention" if options.hide else ""
+    return Drawing(
+        view.values,
+        view.row_labels,
+        view.column_labels,
+        _top(view.values, found.measure, options),
+        title=title,
+        caption=caption(found, title, options, rows=view.meanings[0], hidden=words),
+        marks=marks_of_experiment(view, found.translation, options.kind, heads, options.label),
+    )
+
+
+def blocks_of(found: Measured, options: argparse.Namespace) -> list[DrawingBlock]:
+    """All heads of every kind that the measure exists for."""
+    blocks = []
+    for kind, whole in found.maps.items():
+        view = _view(whole, found, kind, options)
+        maps = view.values
+
+        def drawing(layer: int, head: int, kind: MapKind = kind, view: MapView = view) -> Drawing:
+            values = view.values[layer, head]
+            top = _top(values if options.own_scale else view.values, found.measure, options)
+            marks = marks_of_experiment(view, found.translation, kind, [(layer, head)], options.label)
+            return Drawing(values, top=top, marks=marks)
+
+        lines = [[drawing(layer, head) for head in range(maps.shape[1])] for layer in range(maps.shape[0])]
+        blocks.append(DrawingBlock(KIND_NAMES[kind], lines))
+    return blocks
+
+
+def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
+    """The page with every head; the first of those chosen is shown when it opens. Raises `AugenmerkError`."""
+    from augenmerk.viz_app.extensions.pictures.html_page import PageContent, save_page
+
+    for kind, maps in found.maps.items():
+        _view(maps, found, kind, options)
+    facts = {"model": found.model} | _experiment(found.translation)
+    shown = Head(options.kind, *heads[0])
+    content = PageContent(
+        found.translation, found.maps, found.measure, _selection(options), facts, shown, languages=found.languages
+    )
+    save_page(content, options.out)
+
+
+def title_of(kind: MapKind, heads: Sequence[tuple[int, int]], num_heads: int, how: Combination) -> str:
+    """A description of the large map."""
+    if len(heads) == 1:
+        return f"{KIND_TITLES[kind]} · layer {heads[0][0] + 1} · head {heads[0][1] + 1}"
+    layers = {layer for layer, _ in heads}
+    where = f"layer {heads[0][0] + 1}" if len(layers) == 1 else f"{len(layers)} layers"
+    return f"{KIND_TITLES[kind]} · {where} · {how} of {len(heads)} heads"
+
+
+def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: str = "", hidden: str = "") -> str:
+    """Model, sentence, map, measure, label mode and changes, in one line."""
+    facts = {
+        "model": found.model,
+        "sentence": found.translation.source_text,
+        "translation": found.translation.text + (" (given)" if found.translation.is_given else ""),
+        "map": title,
+        "measure": MEASURES[found.measure].name,
+        "rows": rows or f"token {options.label}, in encoder maps source token",
+    }
+    if hidden or options.hide:
+        facts["hidden"] = f"{', '.join(options.hide)} ({hidden or 'rows'}, scaled up to their former sum)"
+    if options.words:
+        facts["words"] = "pieces merged: keys summed, queries averaged"
+    return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(found.translation)).items())
+
+
+def _view(maps: FloatArray, found: Measured, kind: MapKind, options: argparse.Namespace) -> MapView:
+    """Maps [..., Q, M] as drawn. Raises `AnalysisError` if every token is hidden."""
+    view = MapView(_selection(options).apply(maps, found.translation, kind))
+    if not view.values.size:
+        raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
+    return view
+
+
+def _experiment(translation: Translation) -> dict[str, str]:
+    """A description of the changes; empty without any."""
+    interventions = translation.experiment.interventions
+    return {"experiment": display_text(joined(interventions, "; "))} if interventions else {}
+
+
+def _selection(options: argparse.Namespace) -> Selection:
+    return Selection(options.label, options.words, frozenset(options.hide))
+
+
+def _top(weights: FloatArray, measure: MeasureName, options: argparse.Namespace) -> float:
+    """The value of the last colour."""
+    if MEASURES[measure].rows_sum_to_one and not options.own_scale:
+        return 1.0
+    return float(weights.max(initial=0.0)) or 1.0

@@ -1,0 +1,223 @@
+"""A model as one HTML file that runs it in any current browser: no installation, no server, no network. No Qt.
+
+The page holds the packed model, the script that computes (in a worker) and the script that shows. Names, colours and
+sentences come from the descriptions that the window uses. A policy in the page forbids every request.
+"""
+
+import html
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.extensions.page.packing import PackedModel, engine_script, pack_model
+from augenmerk.core.extensions.page.scripts import joined_script
+from augenmerk.core.maps.measures import MEASURES
+from augenmerk.core.maps.roles import SampleRoles
+from augenmerk.core.maps.selection import LABEL_MODES
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head, HeadGroup, heads_of
+from augenmerk.core.plain_text import one_line
+from augenmerk.core.quantities import percent
+from augenmerk.core.storage import write_text
+from augenmerk.core.text.languages import two_letter_code
+from augenmerk.core.text.phrases import PHRASES
+from augenmerk.core.text.vocabulary import ENDS, STARTS
+from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE
+from augenmerk.core.translation.experiment_file import experiment_to_json
+from augenmerk.core.translation.result import Coverage
+from augenmerk.viz_app.extensions.pictures.page_lesson import PageLesson, lesson_style
+from augenmerk.viz_app.extensions.pictures.page_parts import (
+    PARTS,
+    SCRIPTS,
+    WORKERS,
+    cell_colors,
+    json_in_page,
+    page_policy,
+    page_script,
+    palette_style,
+    part,
+)
+from augenmerk.viz_app.state.examples import Example, copy_examples
+from augenmerk.viz_app.state.glossary import glossary
+from augenmerk.viz_app.state.head_roles import role_over_sample
+from augenmerk.viz_app.state.languages import language_names
+from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
+from augenmerk.viz_app.state.map_text import (
+    BEWARE,
+    HATCHED,
+    KIND_DIRECTIONS,
+    KIND_NAMES,
+    MARK_MEANINGS,
+    MERGING_TIP,
+    NO_DIFFERENCE,
+    OFF_NOTE,
+    SHOWN_NOTES,
+    row_meaning,
+)
+from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from augenmerk.viz_app.state.sentence_text import LOW_PROBABILITY
+
+MODULES = (
+    "../../../../core/extensions/page/phrases.js",
+    "theme.js",
+    "sentence.js",
+    "drawing.js",
+    "selection.js",
+    "experiment.js",
+    "client.js",
+    "elements.js",
+    "laboratory.js",
+    "words.js",
+    "heads.js",
+    "maps.js",
+    "recorded.js",
+    "lesson.js",
+    "running.js",
+)
+"""Those of the page's script, in the order in which they need each other."""
+TERMS = ("query", "key", "softmax", "log-probability", "token", "<sos>", "<eos>")
+"""Those of the glossary that a page explains."""
+DEFAULT_TEXT = "Zwei Hunde spielen im Schnee."
+OTHER_TEXT = "Expect mistakes in other text."
+
+
+def save_running_page(
+    checkpoint: Checkpoint,
+    name: str,
+    target: Path,
+    text: str = "",
+    examples: Sequence[Example] = (),
+    lesson: PageLesson | None = None,
+    roles: SampleRoles | None = None,
+    *,
+    bits: int = 16,
+) -> PackedModel:
+    """Writes the page, and returns the model as packed.
+
+    Args:
+        checkpoint: of the model.
+        name: of the model, for people.
+        target: the file.
+        text: the sentence shown first; empty for one that suits the model.
+        examples: sentences to choose from.
+        lesson: of this model; None for a page without scenes.
+        roles: of its heads; None if they were not measured.
+        bits: see `pack_model`.
+
+    Raises:
+        CheckpointError: a page cannot run this model.
+        StorageError: the file cannot be written.
+    """
+    packed = pack_model(checkpoint, name, bits=bits)
+    write_text(target, running_page_html(checkpoint, name, packed, text, examples, lesson, roles))
+    return packed
+
+
+def running_page_html(
+    checkpoint: Checkpoint,
+    name: str,
+    packed: PackedModel,
+    text: str = "",
+    examples: Sequence[Example] = (),
+    lesson: PageLesson | None = None,
+    roles: SampleRoles | None = None,
+) -> str:
+    """The page as text; arguments as of `save_running_page`."""
+    source, target = language_names(checkpoint.run)
+    values = {
+        "POLICY": page_policy(SCRIPTS, WORKERS),
+        "TITLE": html.escape(one_line(f"Augenmerk · {lesson.title if lesson is not None else name}")),
+        "STYLE": palette_style() + part("running.css") + (lesson_style() if lesson is not None else ""),
+        "MODEL": html.escape(f"{one_line(name)} · {packed.num_parameters:,} parameters"),
+        "TERMS": html.escape(one_line(packed.terms)),
+        "SOURCE": source.capitalize(),
+        "TARGET": target.capitalize(),
+        "MEANING": MEASURES["weight"].meaning,
+        "BEWARE": BEWARE,
+        "OFF": OFF_NOTE,
+        "MARKS": html.escape("; ".join(MARK_MEANINGS.values())),
+        "UNSURE": percent(LOW_PROBABILITY),
+        "GLOSSARY": _glossary(),
+        "MERGING": html.escape(MERGING_TIP),
+        "LESSON": lesson.html() if lesson is not None else "",
+        "DATA": json_in_page(_data(checkpoint, text, examples, roles)),
+        "WORKER": f"{joined_script([PARTS / 'worker.js'], ['serve'])}.serve({engine_script()});",
+        "SCRIPT": page_script(MODULES, ["showPage"]),
+        **{key.upper(): value for key, value in packed.texts.items()},
+    }
+    return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("running.html"))
+
+
+def _glossary() -> str:
+    entries = (each for each in glossary() if each.title in TERMS)
+    return "".join(f"<dt>{html.escape(each.title)}</dt><dd>{html.escape(each.text)}</dd>" for each in entries)
+
+
+def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles: SampleRoles | None) -> dict[str, Any]:
+    """The input of the page's script, JSON-ready."""
+    run, counts = checkpoint.run, checkpoint.word_counts
+    if run.is_copy_task:
+        groups = [("Sequences", [_plain(each) for each in copy_examples(run.data.copy_symbols)])]
+    else:
+        by_group = groupby(filter(lambda each: each.see, examples), key=lambda each: each.group)
+        groups = [(group, [_example(each) for each in members]) for group, members in by_group]
+    known = [member["text"] for _, members in groups for member in members]
+    return {
+        "kinds": _kinds(checkpoint, roles),
+        "head": _head(examples[0].head if examples else Head("cross", 0, 0)),
+        "phrases": dict(PHRASES),
+        "text": one_line(text) or (known[0] if known else DEFAULT_TEXT),
+        "examples": [{"group": group, "members": members} for group, members in groups],
+        "targetLanguage": two_letter_code(run.data.target_language),
+        "isStartGiven": run.is_copy_task,
+        "lowProbability": LOW_PROBABILITY,
+        "unlikeTraining": f"{Coverage((), True, counts.kind if counts is not None else '').known} {OTHER_TEXT}",
+        "limits": {"factor": MAX_FACTOR, "temperature": [MIN_TEMPERATURE, MAX_TEMPERATURE]},
+        "colors": cell_colors(),
+        "shown": [
+            {"value": each, "title": each.capitalize(), "note": SHOWN_NOTES[each] if each != "changed" else ""}
+            for each in SHOWN_MAPS
+        ],
+        "hatched": HATCHED,
+        "noDifference": NO_DIFFERENCE,
+        "ends": sorted(STARTS | ENDS),
+        "least": LEAST_DIFFERENCE,
+    }
+
+
+def _kinds(checkpoint: Checkpoint, roles: SampleRoles | None) -> list[dict[str, Any]]:
+    """The kinds of attention with their names, numbers of layers and heads, and the roles of heads in their order."""
+    heads = heads_of(checkpoint.run.model)
+    return [
+        {
+            "kind": kind,
+            "title": KIND_TITLES[kind],
+            "name": KIND_NAMES[kind],
+            "direction": KIND_DIRECTIONS[kind],
+            "rows": {mode: row_meaning(kind, mode, language_names(checkpoint.run)) for mode in LABEL_MODES},
+            "side": HeadGroup(kind).side,
+            "layers": 1 + max(head.layer for head in heads if head.kind == kind),
+            "heads": 1 + max(head.head for head in heads if head.kind == kind),
+            "roles": [
+                {"name": roles.role(head), "text": role_over_sample(roles, head)}
+                for head in heads
+                if roles is not None and head.kind == kind
+            ],
+        }
+        for kind in ATTENTION_KINDS
+    ]
+
+
+def _head(head: Head) -> dict[str, Any]:
+    return {"kind": head.kind, "layer": head.layer, "head": head.head}
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"text": text, "see": "", "head": None, "changes": []}
+
+
+def _example(example: Example) -> dict[str, Any]:
+    changes = experiment_to_json(example.experiment)["interventions"]
+    return _plain(example.text) | {"see": example.see, "head": _head(example.head), "changes": changes}

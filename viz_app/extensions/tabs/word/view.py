@@ -1,0 +1,295 @@
+"""The tab *Word*: why the model chose a word rather than another, and at which depth it decided."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QWidget
+
+from augenmerk.core.maps.parts import WordParts
+from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.extensions.tabs.word.meanings import MEANINGS
+from augenmerk.viz_app.extensions.tabs.word.state import WordState
+from augenmerk.viz_app.extensions.words import lens_table, word_parts
+from augenmerk.viz_app.extensions.words.jobs import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
+from augenmerk.viz_app.extensions.words.lens_table import LensTable, decided_text
+from augenmerk.viz_app.extensions.words.word_parts import PartBars, lead_text
+from augenmerk.viz_app.state.number_table import NumberTable
+from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
+from augenmerk.viz_app.state.tab_contents import WordView
+from augenmerk.viz_app.theme import current_theme, scaled, scales
+from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from augenmerk.viz_app.views.sentence_input import one_line_edit
+from augenmerk.viz_app.widgets.buttons import ChoiceMenu, choice_buttons
+from augenmerk.viz_app.widgets.labels import label, styled
+from augenmerk.viz_app.widgets.layouts import (
+    VerticalScrollArea,
+    add_parts,
+    column_of,
+    row_of,
+    set_visible,
+    wrapping_row,
+)
+from augenmerk.viz_app.worker.jobs import Job
+
+if TYPE_CHECKING:  # torch belongs to the worker thread
+    from augenmerk.core.extensions.analyses.decoder_lens import DecoderLens
+
+NEXT_BEST = ""
+"""The rival that the model would choose next."""
+VIEWS: Mapping[WordView, tuple[str, str]] = {
+    "parts": ("Parts", "The word's lead over its rival as a sum: one part for each head, network, and bias"),
+    "lens": ("Lens", "The most probable word at each step, if the decoder stopped after an earlier sublayer"),
+    "layers": ("Encoder layers", "The translation if the decoder read an earlier layer of the encoder"),
+}
+MEASURE_TIP = "Switch every head and network off, one at a time, and show how much the lead changes"
+OFF_MEANING = "off: the measured change of the lead without this part. –: it cannot be switched off."
+WAITING = "Computing…"
+OTHER_WIDTH, LINE_ROOM = 120, 24
+MAX_RIVAL = 60
+"""Characters of a rival, which is a word."""
+
+
+class WordTab(AnalysisTab):
+    """Why this word: parts, logit lens, and DecoderLens of the experiment's translation.
+
+    Attributes:
+        word: the state.
+        words, rivals: menus of the token and its rival; `other` is a field for any other rival.
+        lead: how much more probable the token is.
+        views: a button for each view.
+        bars: the parts.
+        lens: the predictions by step and depth.
+        layers: the translations, one line for each layer of the encoder.
+    """
+
+    stops_when_left: ClassVar[bool] = True
+
+    def __init__(self, context: AnalysisContext, tab: Tab) -> None:
+        super().__init__(context, tab)
+        self.word = WordState(self.state)
+        self._answers: dict[Job, Any] = {}
+        self._drawn: set[WordView] = set()
+        self.words = ChoiceMenu("The word to explain", {}, has_arrow_keys=True)
+        self.rivals = ChoiceMenu("The word to compare it with", {}, "rather than ", has_arrow_keys=True)
+        self.other = one_line_edit(
+            "Another word to compare with", "A word, or an exact token such as <eos>; Enter compares", "other word…"
+        )
+        self.other.setMaxLength(MAX_RIVAL)
+        self.lead = label("accent", wraps=True)
+        self.views = choice_buttons(self, VIEWS, self.show_view)
+        self.bars = PartBars(self.state)
+        self.lens = LensTable()
+        self.layers = QLabel()
+        self.layers.setWordWrap(True)
+        self.layers.setAccessibleName("Translations by encoder layer")
+        self._off_meaning = label("small", OFF_MEANING, wraps=True)
+        self._waiting = label("muted", WAITING)
+        self._measure = self.add_job_bar("Measure all", MEASURE_TIP, self._on_measure)
+        self._parts_area, layers = (VerticalScrollArea(_beside_scroll_bar(each)) for each in (self.bars, self.layers))
+        self._areas: dict[WordView, QWidget] = {"parts": self._parts_area, "lens": self.lens, "layers": layers}
+        self._lay_out()
+        self._connect()
+        self.word.follow_result()
+
+    def explain(self, step: int, rival: str = NEXT_BEST) -> None:
+        """Explains the token of a step, compared with a word or an entry of the vocabulary; empty: the next best."""
+        self.word.ask(step, rival)
+        self.show_view(self.word.view)
+
+    def explain_word(self, step: int, rival: str) -> None:
+        """Shows the parts of a token of the sentence."""
+        self.show_view("parts")
+        self.explain(step, rival)
+
+    def show_view(self, view: WordView) -> None:
+        """Shows parts, lens, or encoder layers."""
+        self.request.forget_problem()
+        self.word.view = view
+        if self.is_in_sight:
+            self.refresh()
+
+    def forget_result(self) -> None:
+        """Keeps the word if the sentence still has it, and the answers about the original."""
+        self.word.follow_result()
+        result = self.state.result
+        kept = (result.original, result.changed) if result is not None else ()
+        self._answers = {job: answer for job, answer in self._answers.items() if _translation_of(job) in kept}
+
+    def refresh(self) -> None:
+        """Requests the answer of the current view if it is unknown."""
+        self.word.follow_result()
+        job = self._job
+        is_asked = self._asked is not None and not self._asked.is_over and self._asked.job == job
+        if job is not None and job not in self._answers and not is_asked and not self.request.problem:
+            self._ask(job)
+        self.redraw()
+
+    def numbers(self) -> NumberTable | None:
+        """The numbers of the current view."""
+        answer = self._answers.get(self._job) if self._job is not None else None
+        if isinstance(answer, WordParts):
+            return word_parts.table_of(answer, self._answers.get(MeasurePartsJob(answer), {}))
+        if answer is None or self.word.view == "lens":
+            return lens_table.table_of(answer) if answer is not None else None
+        rows = tuple((layer, each.text, each.log_probability) for layer, each in enumerate(answer.layers))
+        return NumberTable("encoder layers", {}, ("layers", "translation", "log_probability"), rows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A low tab leaves its room to the bars."""
+        super().resizeEvent(event)
+        self.explanation.setVisible(not self.is_low)
+
+    def redraw(self) -> None:
+        """Shows the known answers."""
+        has_translation = self.word.translation is not None
+        self._buttons.setVisible(has_translation)
+        self.views[self.word.view].setChecked(True)
+        self.explanation.setText(MEANINGS[self.word.view])
+        self._show_question()
+        answer = self._answers.get(self._job) if self._job is not None else None
+        view = self.word.view
+        if answer is not None:
+            self._drawn.add(view)
+        is_drawn = view in self._drawn and (answer is not None or self.request.is_running)  # the former one meanwhile
+        for each, area in self._areas.items():
+            area.setVisible(each == view and is_drawn)
+        self._waiting.setVisible(self.request.is_running and not is_drawn)
+        measured = self._answers.get(MeasurePartsJob(answer), {}) if isinstance(answer, WordParts) else {}
+        self._off_meaning.setVisible(bool(measured))
+        is_measurable = view == "parts" and is_drawn and not measured
+        set_visible(self._measure, is_measurable, focus_to=self.views[view])
+        if isinstance(answer, WordParts):
+            lens = self._answers.get(LensJob(answer.translation))
+            decided = f" {decided_text(lens, self.word.step)}" if lens is not None else ""
+            self.lead.setText(lead_text(answer, is_rival_whole=self.word.is_rival_typed) + decided)
+            self.bars.show_parts(answer, measured, self._parts_of_original(answer))
+        elif answer is not None and view == "lens":
+            self.lens.show_lens(answer, self.word.step)
+        elif answer is not None:
+            self.layers.setText(_layers_in_html(answer))
+        set_visible(self._question, view == "parts" and has_translation, focus_to=self.views[view])
+        self.lead.setVisible(view == "parts" and is_drawn)
+
+    def show_head(self) -> None:
+        """Emphasizes the head among the parts."""
+        self.bars.light_head()
+
+    @property
+    def _job(self) -> Job | None:
+        """The question of the current view; None without a translation."""
+        translation, word = self.word.translation, self.word
+        if translation is None or not translation.predicted_tokens:
+            return None
+        if word.view == "parts":
+            return WordPartsJob(translation, word.step, word.rival)
+        return LensJob(translation) if word.view == "lens" else DecoderLensJob(translation)
+
+    def _ask(self, job: Job) -> None:
+        def take(answer: object) -> None:
+            self._answers[job] = answer
+            self.redraw_in_sight()
+
+        self.ask(job, take)
+
+    def _parts_of_original(self, parts: WordParts) -> WordParts | None:
+        """The same comparison in the original, if something is changed, and it is known."""
+        original = self.state.original
+        if original is None or original is parts.translation:
+            return None
+        known = self._answers.get(WordPartsJob(original, self.word.step, self.word.rival))
+        is_same = known is not None and (known.chosen.entry, known.rival.entry) == (
+            parts.chosen.entry,
+            parts.rival.entry,
+        )
+        return known if is_same else None
+
+    def _show_question(self) -> None:
+        word, tokens = self.word, self.word.tokens
+        self.words.set_entries({str(step): (f"“{visible(text)}”", visible(text)) for step, text in tokens.items()})
+        self.words.show_choice(str(max((step for step in tokens if step <= word.step), default=0)))
+        likely = {
+            each.entry: (f"“{visible(each.token)}”", f"{visible(each.token)}   {percent_in_words(each.probability)}")
+            for each in word.rivals
+        }
+        first = next(iter(likely.values()), ("the next best", ""))
+        self.rivals.set_entries({NEXT_BEST: (first[0], "the next best")} | likely)
+        self.rivals.show_choice(f"“{visible(word.rival)}”" if word.is_rival_typed else word.rival)
+
+    def _on_other(self) -> None:
+        if text := self.other.text().strip():
+            self.other.clear()
+            self.explain(self.word.step, text)
+
+    def _on_measure(self) -> None:
+        parts = self._answers.get(self._job) if self._job is not None else None
+        if isinstance(parts, WordParts):
+            self._ask(MeasurePartsJob(parts))
+
+    def _on_picked(self) -> None:
+        picked = self.state.selection.picked
+        if self.is_in_sight and picked.side == "target" and (steps := picked.tokens & self.word.tokens.keys()):
+            self.explain(min(steps))
+
+    def _on_shown_maps(self) -> None:
+        if self.is_in_sight:
+            self.request.forget_problem()
+            self.refresh()
+
+    def _on_request(self) -> None:
+        if self.request.problem:
+            self.redraw_in_sight()
+
+    def _connect(self) -> None:
+        self.request.changed.connect(self._on_request)
+        self.words.chosen.connect(lambda step: self.explain(int(step)))
+        self.rivals.chosen.connect(lambda rival: self.explain(self.word.step, rival))
+        self.other.returnPressed.connect(self._on_other)
+        self.lens.step_chosen.connect(self.explain)
+        self.bars.reached.connect(lambda place: self._parts_area.ensureVisible(0, place.y(), 0, scaled(LINE_ROOM)))
+        self.state.selection.events.picked.connect(self._on_picked, max_args=0)
+        self.state.settings.events.shown.connect(self._on_shown_maps, max_args=0)
+
+    def _lay_out(self) -> None:
+        scales(self.other.setFixedWidth, OTHER_WIDTH)
+        self._question = wrapping_row((self.words, self.rivals, self.other), spacing=2)
+        self._buttons = QWidget()
+        row_of(*self.views.values(), 1, spacing=0, within=self._buttons)
+        areas = column_of(self._waiting, *((area, 1) for area in self._areas.values()))
+        question = self._buttons, self._question, self.lead
+        add_parts(self.column, *question, (areas, 1), self._off_meaning, self._measure)
+
+
+def _beside_scroll_bar(content: QWidget) -> QWidget:
+    """The content with a margin, so that numbers keep clear of the scroll bar."""
+    widget = QWidget()
+    column_of(content, 1, margins=(0, 0, 6, 0), within=widget)
+    return widget
+
+
+def _translation_of(job: Job) -> Translation | None:
+    """The translation that a question is about."""
+    if isinstance(job, MeasurePartsJob):
+        return job.parts.translation
+    return job.translation if isinstance(job, WordPartsJob | LensJob | DecoderLensJob) else None
+
+
+def _layers_in_html(lens: "DecoderLens") -> str:
+    """One line for each layer, words that differ from the previous line marked, and the meaning."""
+    colors, lines = current_theme().palette, []
+    for layer, translation in enumerate(lens.layers):
+        before = lens.layers[max(layer - 1, 0)]
+        text = styled(changed_pieces(before, translation), colors) if translation.target_words else "nothing"
+        name = f"layer {layer}" if layer else "embedding"
+        lines.append(f"<tr><td style='color:{colors.muted};padding-right:10px'>{name}</td><td>{text}</td></tr>")
+    depth, num_layers = lens.settled_at, len(lines) - 1
+    if not depth:
+        needed = "The embedding is enough for the same greedy translation."
+    elif depth == num_layers:
+        needed = "The translation needs the last layer."
+    else:
+        needed = f"Layer {depth} of {num_layers} is enough for the same greedy translation."
+    marked = "Marked words differ from the line above." if num_layers else ""
+    says = f"<p style='color:{colors.muted}'>{needed} {marked}</p>"
+    return f"<table cellspacing='0' cellpadding='3'>{''.join(lines)}</table>{says}"

@@ -1,0 +1,201 @@
+"""A live chart over training steps. Importing this module imports matplotlib: import it when a chart is needed.
+
+Axes and ticks are drawn once and kept as a background; a new point redraws only the curves on it (blitting).
+Everything is redrawn only when limits, theme or size change. matplotlib is not thread-safe: GUI thread only.
+"""
+
+from typing import Any
+
+from matplotlib.backends.backend_qtagg import FigureCanvasQTAgg
+from matplotlib.figure import Figure
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip
+
+from augenmerk.viz_app.extensions.pictures.figures import own_style
+from augenmerk.viz_app.extensions.train.charts.axes import ChartAxes
+from augenmerk.viz_app.extensions.train.charts.picture import ChartLine, ChartPicture, line_color
+from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, scales
+
+_DPI = 100
+_LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 8
+_TICK_PX = 20
+"""Height that a label of the value axis needs, with the space to the next one."""
+_DRAG_PX = 6
+
+
+class LiveChart(FigureCanvasQTAgg):
+    """One pair of axes over training steps, whose curves grow without a full redraw.
+
+    Attributes:
+        num_full_draws, num_blits: the numbers of full redraws and of redraws of the curves alone.
+        picture: the current picture; None before the first.
+        companion: a chart on the same step axis, whose values are shown under the mouse, too; else None.
+
+    Signals:
+        range_chosen(float, float): the mouse was dragged over these steps: show only them.
+        range_reset(): double click: show all steps.
+        moment_chosen(float): a step was clicked.
+    """
+
+    range_chosen = Signal(float, float)
+    range_reset = Signal()
+    moment_chosen = Signal(float)
+
+    @own_style()
+    def __init__(self, *, has_step_labels: bool = True) -> None:
+        """`has_step_labels`: whether the steps are labelled; else the chart below has the labels."""
+        self._theme = current_theme()
+        self.num_full_draws = 0
+        self.num_blits = 0
+        self.picture: ChartPicture | None = None
+        self.companion: LiveChart | None = None
+        self._bottom_px = _BOTTOM_PX if has_step_labels else _TOP_PX
+        self._background: Any = None
+        self._pressed: QPoint | None = None
+        figure = Figure(dpi=_DPI)
+        super().__init__(figure)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the hint is the figure's size
+        scales(self.setMinimumHeight, 80)
+        self.setMouseTracking(True)
+        self.axes = figure.add_subplot()
+        self.axes.set(xlim=(0, 100), ylim=(0, 1))
+        self.axes.tick_params(axis="x", labelbottom=has_step_labels)
+        self.axes.tick_params(pad=6)
+        self._chart = ChartAxes(self.axes, num_steps=6, is_animated=True)
+        self._band = QRubberBand(QRubberBand.Shape.Rectangle, self)
+        self.mpl_connect("draw_event", self._on_full_draw)
+        self._show_colors()
+
+    @own_style()
+    def draw(self) -> None:
+        super().draw()
+
+    @own_style()
+    def show_picture(self, picture: ChartPicture) -> None:
+        """Draws `picture`; call it at 5 Hz or less."""
+        self.picture = picture
+        axes_changed = self._chart.show_picture(picture)
+        if not self.isVisible():
+            self._background = None  # redrawn in full when the chart is shown again
+        elif self._background is None or axes_changed:
+            self.draw()
+        else:
+            self._blit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Redraws everything in the colours of another theme."""
+        super().changeEvent(event)
+        if is_theme_change(event) and self._theme != current_theme():
+            self._show_colors()
+
+    @own_style()
+    def _show_colors(self) -> None:
+        self._theme = theme = current_theme()
+        palette = vars(theme.palette)
+        self.figure.set_facecolor(theme.palette.panel)
+        self._chart.set_style(
+            lambda name: line_color(name, palette, is_dark=theme.is_dark),
+            theme.palette.panel,
+            theme.pixel_size("small") * 72 / _DPI,
+        )
+        self._background = None
+        self.draw_idle()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draws changes made while the chart was hidden."""
+        super().showEvent(event)
+        if self._background is None:
+            self.draw_idle()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keeps the margins constant in pixels."""
+        self._background = None
+        super().resizeEvent(event)
+        width, height = max(self.width(), 140), max(self.height(), 60)
+        self.figure.subplots_adjust(
+            left=scaled(_LEFT_PX) / width,
+            right=1 - scaled(_RIGHT_PX) / width,
+            bottom=scaled(self._bottom_px) / height,
+            top=1 - scaled(_TOP_PX) / height,
+        )
+        self._chart.set_num_values(self.axes.get_window_extent().height / scaled(_TICK_PX))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Starts a drag or a click."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed = event.position().toPoint()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Extends the selected range; without a button, shows the values under the mouse."""
+        here = event.position().toPoint()
+        if self._pressed is None:
+            self._tell_values(event.position(), event.globalPosition().toPoint())
+        elif abs(here.x() - self._pressed.x()) >= _DRAG_PX:
+            left, right = sorted((self._pressed.x(), here.x()))
+            top = QPoint(max(left, scaled(_LEFT_PX)), scaled(_TOP_PX))
+            size = QSize(
+                min(right, self.width() - scaled(_RIGHT_PX)) - top.x(),
+                self.height() - scaled(_TOP_PX) - scaled(self._bottom_px),
+            )
+            self._band.setGeometry(QRect(top, size))
+            self._band.show()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Ends a drag or a click."""
+        pressed, self._pressed = self._pressed, None
+        self._band.hide()
+        if pressed is None:
+            return
+        here = event.position().toPoint()
+        first, last = sorted((self.step_at(pressed.x()), self.step_at(here.x())))
+        if abs(here.x() - pressed.x()) < _DRAG_PX:
+            self.moment_chosen.emit(self.step_at(here.x()))
+        elif last - first >= 2:
+            self.range_chosen.emit(first, last)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Shows all steps."""
+        self._pressed = None
+        self.range_reset.emit()
+
+    def step_at(self, x_px: float) -> float:
+        """The step at a distance in pixels from the left, limited to the axis."""
+        share = (x_px - scaled(_LEFT_PX)) / max(1, self.width() - scaled(_LEFT_PX) - scaled(_RIGHT_PX))
+        left, right = self.axes.get_xlim()
+        return float(left + min(1.0, max(0.0, share)) * (right - left))
+
+    def values_at(self, step: float) -> list[tuple[ChartLine, float, float]]:
+        """The nearest point of each line, as (line, step, value)."""
+        found = []
+        for line in self.picture.lines if self.picture else ():
+            if len(line.xs) and line.look != "raw":
+                nearest = int(abs(line.xs - step).argmin())
+                found.append((line, float(line.xs[nearest]), float(line.ys[nearest])))
+        return found
+
+    def _tell_values(self, place: QPointF, on_screen: QPoint) -> None:
+        step = self.step_at(place.x())
+        values = self.values_at(step)
+        if self.companion is not None:
+            values = self.companion.values_at(step) + values  # the last row appears first
+        if not values or not scaled(_LEFT_PX) <= place.x() <= self.width() - scaled(_RIGHT_PX):
+            QToolTip.hideText()
+            return
+        rows = [f"{line.name}  {value:.4g}  (step {step:,.0f})" for line, step, value in reversed(values)]
+        QToolTip.showText(on_screen, "\n".join(rows), self)
+
+    def _on_full_draw(self, _event: object) -> None:
+        self.num_full_draws += 1
+        self._background = self.copy_from_bbox(self.figure.bbox)
+        self._draw_curves()
+
+    def _blit(self) -> None:
+        self.num_blits += 1
+        self.restore_region(self._background)
+        self._draw_curves()
+        self.update()
+
+    def _draw_curves(self) -> None:
+        for artist in self._chart.curves:
+            self.axes.draw_artist(artist)

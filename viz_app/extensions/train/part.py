@@ -1,0 +1,92 @@
+"""The page Train as a part of the window. Its code is imported when the page is first shown."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QWidget
+
+from augenmerk.viz_app.extensions.pictures.part import ExportsPart
+from augenmerk.viz_app.extensions.presentation.presentation import Presentable, ViewProvider
+from augenmerk.viz_app.widgets.commands import BoundCommand, Command
+from augenmerk.viz_app.window_part import WindowPage
+
+if TYPE_CHECKING:
+    from augenmerk.viz_app.extensions.train.page import TrainPage
+
+NAME, VIEW = "train", "training"
+
+
+class TrainPart(WindowPage, ViewProvider):
+    """A training with live charts and the film of its attention."""
+
+    widget: "TrainPage | None" = None
+    stopping = "stopping the training, saving the model…"
+
+    def begin(self) -> None:
+        """Offers a training where there is no model."""
+        button = self.window.translate_page.add_model_button("Train a model")
+        button.clicked.connect(lambda: self.window.pages.show(NAME))
+
+    def make(self) -> "TrainPage":
+        """See `WindowPage`."""
+        from augenmerk.viz_app.extensions.train.page import TrainPage  # matplotlib comes with it
+
+        window = self.window
+        page = TrainPage(window.preferences.settings, window.pages.stack)
+        page.run_actions.model_ready.connect(window.try_model)
+        page.status_changed.connect(window.top_bar.show_status)
+        exports = window.part(ExportsPart)
+        if exports is not None:
+            page.offer_export(exports.menu)
+        return page
+
+    def sheet(self) -> Sequence[Command[Any]]:
+        """See `WindowPart`."""
+        from augenmerk.viz_app.extensions.train.film import FILM_COMMANDS
+
+        return FILM_COMMANDS
+
+    def views(self) -> list[Presentable]:
+        """Charts and film."""
+        title = "Charts and film of the training"
+        return [Presentable(VIEW, title, self._open, keys=self._film_keys, set_presented=self._present)]
+
+    @property
+    def view_in_sight(self) -> str:
+        """Charts and film."""
+        return VIEW
+
+    @property
+    def is_running(self) -> bool:
+        """See `WindowPart`."""
+        return self.widget is not None and self.widget.is_running()
+
+    @property
+    def limit_to_end_s(self) -> float:  # type: ignore[override]
+        """See `WindowPart`."""
+        return self.widget.limit_to_end_s if self.widget is not None else 0.0
+
+    def request_stop(self) -> None:
+        """See `WindowPart`."""
+        if self.widget is not None:
+            self.widget.request_stop()
+
+    def shutdown(self, *, waits: bool) -> None:
+        """See `WindowPart`."""
+        if self.widget is not None:
+            self.widget.shutdown(waits_for_training=waits)
+
+    def _open(self) -> QWidget:
+        self.window.pages.show(NAME)
+        assert self.widget is not None
+        return self.widget.show_alone()
+
+    def _present(self, is_presented: bool) -> None:
+        assert self.widget is not None, "its view was opened"
+        self.widget.set_presented(is_presented)
+
+    def _film_keys(self) -> tuple[BoundCommand, ...]:
+        from augenmerk.viz_app.extensions.train.film import FILM_COMMANDS
+
+        view = self.widget.run_view if self.widget is not None else None
+        return tuple(command.on(view.film.strip) for command in FILM_COMMANDS) if view is not None else ()

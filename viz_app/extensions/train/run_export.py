@@ -1,0 +1,157 @@
+"""A run's charts, metrics and film as files. No Qt."""
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from augenmerk.core.counting import display_text
+from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.training.film import FilmFrame
+from augenmerk.core.extensions.training.step_metrics import StepMetrics, read_step_metrics
+from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.storage import atomic_path
+from augenmerk.viz_app.extensions.pictures.film import Film, FilmHeads, Shot, chosen_shots
+from augenmerk.viz_app.extensions.train.charts.picture import QUANTITY_NAMES, ChartPicture
+from augenmerk.viz_app.extensions.train.curves import RunCurves
+from augenmerk.viz_app.extensions.train.playback import moment_name
+from augenmerk.viz_app.heatmap.drawing import Drawing
+from augenmerk.viz_app.state.map_view import MapView
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+
+OF_STEPS = ("step", "epoch", "num_tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second")
+OF_VALIDATIONS = ("epoch_training_loss", "validation_loss", "validation_loss_batch_mean", "bleu")
+Cell = int | float | str
+NUM_ACROSS_OF_LAYER = 4
+"""Maps side by side in the film of a layer: two lines of larger maps for the usual eight heads."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunExport:
+    """The exportable contents of a run; see `viz_app.extensions.pictures.saving.RunSource`.
+
+    Attributes:
+        name: of the run.
+        folder: the folder of its recorded steps; None if there is none.
+        curves: of the run.
+        charts: those in sight.
+        frames: of its film.
+        head: that of the film.
+        view: the settings of its maps.
+        metrics: of every step; None to read them when needed.
+    """
+
+    name: str
+    folder: Path | None
+    curves: RunCurves
+    charts: Sequence[ChartPicture]
+    frames: Sequence[FilmFrame] = ()
+    head: Head | None = None
+    view: MapViewSettings | None = None
+    metrics: StepMetrics | None = None
+
+    @property
+    def has_film(self) -> bool:
+        """Whether there is a film."""
+        return bool(self.frames) and self.head is not None
+
+    def film_name(self, heads: FilmHeads) -> str:
+        """A name for its file."""
+        head = self.head
+        if head is None:
+            return self.name
+        layer, number = f"-{head.layer + 1}", f"-{head.head + 1}"
+        return f"{self.name}-{head.kind}{layer if heads != 'kind' else ''}{number if heads == 'head' else ''}"
+
+    def save_charts(self, target: Path, *, has_caption: bool) -> None:
+        """The charts in sight, as PNG, SVG or PDF. Imports matplotlib. Raises `StorageError`."""
+        from augenmerk.viz_app.extensions.pictures.figures import save_figure
+        from augenmerk.viz_app.extensions.train.charts.axes import charts_figure
+
+        save_figure(charts_figure(self.charts, f"Run {self.name}", self._caption() if has_caption else ""), target)
+
+    def save_metrics(self, target: Path) -> None:
+        """Writes a CSV table of every step with exactly the recorded numbers, and the results of validations.
+
+        Raises:
+            StorageError: the run has no steps, the name ends otherwise, or the file cannot be written.
+        """
+        if target.suffix.lower() != ".csv":
+            raise StorageError(f"{target.name} does not end in .csv. Enter a file name that does.")
+        metrics = self.metrics
+        if metrics is None and self.folder is not None:
+            metrics = read_step_metrics(self.folder)
+        rows = list(metric_rows(metrics, self.curves))
+        if not rows:
+            raise StorageError("This run has no steps yet. Try again after the first one.")
+        with atomic_path(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([(*OF_STEPS, *OF_VALIDATIONS), *rows])
+
+    def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
+        """The film of the head shown, or of all heads of its layer or kind; None if there is none."""
+        head = self.head
+        if head is None or not self.frames:
+            return None
+        frames = [self.frames[index] for index in chosen_shots(len(self.frames))]
+        view = self.view or MapViewSettings(merges_words=False)
+        labels = f"token {view.label_mode}" if head.kind != "encoder" else "source token"
+        left_out = f" · {len(frames)} of {len(self.frames)} moments" if len(frames) < len(self.frames) else ""
+        sentence = frames[-1].translation.source_text
+        caption = f"run: {self.name} · rows: {labels} · attention weights{left_out}" if has_caption else ""
+        if heads == "head":
+            return Film(
+                display_text(head.title), sentence, caption, tuple(_shot(frame, (head,), view) for frame in frames)
+            )
+        num_layers, num_heads = frames[-1].translation.maps.of_kind(head.kind).shape[:2]
+        layers = [head.layer] if heads == "layer" else range(num_layers)
+        shown = [Head(head.kind, layer, number) for layer in layers for number in range(num_heads)]
+        is_layer = heads == "layer"
+        title = KIND_TITLES[head.kind] + (f" · layer {head.layer + 1}" if is_layer else "")
+        return Film(
+            f"{title} · all heads",
+            sentence,
+            caption,
+            tuple(_shot(frame, shown, view) for frame in frames),
+            tuple(f"head {each.head + 1}" if is_layer else display_text(each.short_name) for each in shown),
+            min(num_heads, NUM_ACROSS_OF_LAYER) if is_layer else num_heads,
+        )
+
+    def _caption(self) -> str:
+        parts = [f"run: {self.name}", f"steps: {self.curves.last_step:,}"]
+        if (best := self.curves.best) is not None:
+            parts.append(f"best validation loss: {best.validation_loss:.3f} (epoch {best.epoch})")
+        parts += [f"{QUANTITY_NAMES[shown.settings.quantity].lower()}: {_how(shown)}" for shown in self.charts]
+        return " · ".join(parts)
+
+
+def _how(shown: ChartPicture) -> str:
+    """Scale, smoothing and range of a chart, in words."""
+    first, last = shown.x_limits
+    smoothing = f", smoothing {shown.settings.smoothing}" if shown.settings.is_smoothed else ""
+    where = "all steps" if shown.settings.shown == "all" else f"steps {first:,.0f} to {last:,.0f}"
+    return f"{shown.settings.scale}{smoothing}, {where}"
+
+
+def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Shot:
+    """Of heads of one kind."""
+    translation, drawings = frame.translation, []
+    for head in heads:
+        weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
+        shown = MapView(view.selection.apply(weights, translation, head.kind))
+        drawings.append(Drawing(shown.values, shown.row_labels, shown.column_labels))
+    return Shot(drawings, moment_name(frame), translation.text or "(empty translation)")
+
+
+def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tuple[Cell, ...]]:
+    """The rows, by rising step. A step has empty cells for a missing validation or unknown metrics."""
+    validations = {point.step: point for point in curves.validations}
+    columns = [getattr(metrics, name).tolist() for name in OF_STEPS] if metrics is not None else []
+    steps: dict[int, tuple[Cell, ...]] = {row[0]: row for row in zip(*columns, strict=True)}
+    for step in sorted({*steps, *validations}):
+        point, results = validations.get(step), [math.nan] * len(OF_VALIDATIONS)
+        if point is not None:
+            losses = point.training_loss, point.validation_loss, point.validation_loss_batch_mean
+            results = [*losses, math.nan if point.bleu is None else point.bleu]
+        unrecorded = step, point.epoch if point is not None else "", *[""] * (len(OF_STEPS) - 2)
+        yield *steps.get(step, unrecorded), *("" if math.isnan(value) else value for value in results)
