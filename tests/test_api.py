@@ -79,5 +79,5 @@ except ImportError as error:
 print(augenmerk.Experiment("a").source_text)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    needs = "augenmerk.head_importance needs the extension augenmerk.core.extensions.analyses"
+    needs = "augenmerk.head_importance needs the extension augenmerk.core.extensions.analyses.importance"
     assert done.stdout.splitlines() == [f"{needs}, which is not installed.", "a"]

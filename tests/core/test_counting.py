@@ -105,7 +105,7 @@ REFUSALS: Sequence[tuple[str, Action, str, str]] = (
     ("a factor", lambda _: HeadScaled(HEAD, 1e9), "factor of cross layer 1 head 4 is", ""),
     ("two", lambda _: Experiment("a", interventions=(scaling(HEAD), scaling(HEAD, 2))), "“cross 1·4 off” and", ""),
     ("a step", _on_translation(lambda model, found: word_parts(model, found, 99)), "no step 99", "steps 0 to"),
-    ("a place", _on_translation(lambda model, found: occlude_source_words(model, found, places=[0, 99])), "0, 99", ""),
+    ("a place", _on_translation(lambda model, found: occlude_source_words(model, found, places=[0, 99])), "99", ""),
     (
         "a cell",
         _on_translation(lambda model, found: query_key_parts(model, found, HEAD, 0)),

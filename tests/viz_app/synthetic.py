@@ -139,6 +139,10 @@ class FakeTranslator:
         """The sentences of all baselines that were run."""
         return [each.source_text for each in self.experiments if not each.interventions]
 
+    def compile(self, experiment: Experiment) -> Experiment:
+        """`run_many` takes experiments, too."""
+        return experiment
+
     def run(self, experiment: Experiment, *, should_stop=lambda: False) -> Translation:
         """See the class."""
         self.experiments.append(experiment)

@@ -309,8 +309,8 @@ def test_other_data_of_the_copy_task_are_named(tmp_path: Path, data: Path, capsy
     assert resume(out, "--data", data, "--max-steps", 3) == 2
     said = capsys.readouterr().err
     assert (
-        f"{data} is not the data of this run, which is copy. Leave the data out: a resumed run reads its own." in said
+        f"{data} is not the data of this run, which is the copy task. Resume with the original data, or start" in said
     )
     (out / "inputs.json").unlink()
     assert resume(out, "--data", data, "--max-steps", 3) == 2
-    assert "is not the data of this run, which is copy" in capsys.readouterr().err
+    assert "is not the data of this run, which is the copy task" in capsys.readouterr().err

@@ -333,5 +333,5 @@ def test_a_sample_is_read_under_the_scalings_that_are_given(translator: Translat
 def test_a_sample_of_nothing_is_refused(translator: Translator) -> None:
     with pytest.raises(AnalysisError, match="1 were refused"):
         profile_heads(translator, [""])
-    with pytest.raises(AnalysisError, match="1 sentences and 0 translations"):
+    with pytest.raises(AnalysisError, match="1 sentence and 0 translations"):
         profile_heads(translator, ["Ein Mann."], [])

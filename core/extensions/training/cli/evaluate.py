@@ -21,6 +21,7 @@ from augenmerk.core.cli.options import (
 )
 from augenmerk.core.cli.outputs import TEXT, OutputFile
 from augenmerk.core.cli.values import names_of, origin_values
+from augenmerk.core.counting import display_text
 from augenmerk.core.maps.left_out import notes_on_left_out_words
 from augenmerk.core.storage import check_writable, write_text
 from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
@@ -117,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             print_note(text)
         else:
-            print(f"note: {text}")  # part of the report
+            print(f"note: {display_text(text)}")  # part of the report
     if options.hypotheses:  # last, so that a failure does not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0

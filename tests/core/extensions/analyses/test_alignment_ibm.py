@@ -67,5 +67,5 @@ def test_case_makes_no_difference() -> None:
 def test_nothing_to_learn_from_is_refused() -> None:
     with pytest.raises(AnalysisError, match="at least one sentence pair"):
         train_ibm_1([[]], [["a"]])
-    with pytest.raises(AnalysisError, match="1 sentences and 2 translations"):
+    with pytest.raises(AnalysisError, match="1 sentence and 2 translations"):
         train_ibm_1([["a"]], [["a"], ["b"]])

@@ -90,7 +90,7 @@ def test_worth_is_measured_under_the_scalings_that_are_given(translator: Transla
 def test_a_sample_that_cannot_be_read_is_refused(translator: Translator) -> None:
     with pytest.raises(AnalysisError, match="Not one of 1"):
         head_importance(translator, [""], ["A man."])
-    with pytest.raises(AnalysisError, match="1 sentences and 2 translations"):
+    with pytest.raises(AnalysisError, match="1 sentence and 2 translations"):
         head_importance(translator, ["Ein Mann."], ["A man.", "A man."])
 
 

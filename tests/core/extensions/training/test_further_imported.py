@@ -249,7 +249,7 @@ def test_data_without_a_target_language_or_with_an_unknown_one_are_refused_with_
     begun = ["--initial-model", multilingual, "--data", french, "--source-language", "de", "--target-language", "fr"]
     for more, said in (
         ([], "line 1 of the data does not say into which. Add --into CODE"),
-        (["--into", "ita"], "--into 'ita' is no target language of this model. Choose one of deu, fra, nld"),
+        (["--into", "ita"], "--into: The target language 'ita' is none of this model. Choose one of deu, fra, nld"),
         (["--set", "data.target_code=>>ita<<"], "which is no target language of the model. It has deu, fra, nld"),
         (["--set", "data.target_code=ita"], "Enter a code such as >>fra<<"),
     ):
@@ -263,7 +263,7 @@ def test_data_without_a_target_language_or_with_an_unknown_one_are_refused_with_
     assert not (tmp_path / "run").exists()
     for model in (["--initial-model", imported], ["--preset", "notebook"]):
         assert train(tmp_path / "run", *model, "--data", data, "--into", "fr") == 2
-        assert "--into 'fr' has no effect" in capsys.readouterr().err
+        assert "The target language 'fr' has no effect" in capsys.readouterr().err
 
 
 def test_lines_that_begin_with_codes_need_no_option(multilingual: Path, french: Path, tmp_path: Path) -> None:
