@@ -11,8 +11,8 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from augenmerk.core.errors import AnalysisError, ArgumentError
-from augenmerk.core.quantities import counted
+from .errors import AnalysisError, ArgumentError
+from .quantities import counted
 
 PublicT = TypeVar("PublicT", bound=Callable[..., Any])
 _LISTS = (Collection, Iterable, Sequence, frozenset, list, tuple)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from augenmerk.core.errors import DeviceError
+from .errors import DeviceError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ A message states what happened, in the reader's words, and what to do. The comma
 
 from dataclasses import dataclass
 
-from augenmerk.core.counting import Counted, filled
+from .counting import Counted, filled
 
 MAX_MESSAGE_CHARACTERS = 4_000
 

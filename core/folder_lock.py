@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from augenmerk.core.errors import TrainingError
-from augenmerk.core.plain_text import EncodingError
-from augenmerk.core.storage import cannot_write, read_text
+from .errors import TrainingError
+from .plain_text import EncodingError
+from .storage import cannot_write, read_text
 
 LOCK = "run.lock"
 _ATTEMPTS, _PAUSE_SECONDS = 4, 0.05

@@ -12,11 +12,11 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
-from augenmerk.core.errors import ModelImportError
-from augenmerk.core.plain_text import one_line
-from augenmerk.core.storage import open_file, read_bytes
-from augenmerk.core.strict_json import JsonError, parse, shown
-from augenmerk.core.tensor_file import KEY
+from .errors import ModelImportError
+from .plain_text import one_line
+from .storage import open_file, read_bytes
+from .strict_json import JsonError, parse, shown
+from .tensor_file import KEY
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 """The name of a repository at Hugging Face."""

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from augenmerk.core.quantities import counted
+from .quantities import counted
 
 SPIN_COUNT = 20_000
 BUSY_SPIN_COUNT = 0

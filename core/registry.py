@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from augenmerk.core.errors import MissingExtensionError
+from .errors import MissingExtensionError
 
 DeclarationT = TypeVar("DeclarationT")
 OWN_DISTRIBUTION = "augenmerk"

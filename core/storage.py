@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from augenmerk.core.errors import StorageError
-from augenmerk.core.plain_text import decode_text
+from .errors import StorageError
+from .plain_text import decode_text
 
 _REMEDIES = {
     errno.ENOSPC: "free some space",

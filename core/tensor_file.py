@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 from safetensors import SafetensorError, safe_open
 
-from augenmerk.core.storage import atomic_path, open_file
-from augenmerk.core.strict_json import Field, parse, shown
+from .storage import atomic_path, open_file
+from .strict_json import Field, parse, shown
 
 KEY = "augenmerk"
 """The key of the description in the file's metadata."""

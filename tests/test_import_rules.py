@@ -1,5 +1,6 @@
 """The import rules of `docs/architecture.md`, each checked in a fresh interpreter."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +122,20 @@ def test_everything_else_works_without_the_screen(tmp_path: Path, untrained_chec
         result = run_python("-c", RUN_WITH_SCREEN_HIDDEN, *arguments)
         assert result.returncode == 0, result.stderr
     assert page.is_file()
+
+
+def test_nothing_imports_core_or_viz_app_as_packages_of_their_own() -> None:
+    """That would load every module a second time: docs/adr/0011. In them, imports of their own modules are relative."""
+    top_level = re.compile(r"^\s*(?:from|import) (?:core|viz_app)\b", re.MULTILINE)
+    wordy = re.compile(r"^\s*from augenmerk\.(core|viz_app)\b", re.MULTILINE)
+    for path in (
+        REPOSITORY / folder for folder in ("core", "viz_app", "tests", "benchmarks", "tools", "src/augenmerk")
+    ):
+        for file in path.rglob("*.py"):
+            source = file.read_text(encoding="utf-8")
+            assert not top_level.search(source), file
+            if path.name in ("core", "viz_app"):
+                assert path.name not in wordy.findall(source), file
 
 
 def test_import_contract_holds() -> None:

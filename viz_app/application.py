@@ -40,17 +40,18 @@ from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError
 from augenmerk.core.foreign_files import CHOOSE, recognize
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import atomic_path, read_bytes
-from augenmerk.viz_app.crash_reports import CrashNotice, crashes_recorded, default_folder, earlier_reports
-from augenmerk.viz_app.documents.own_files import restoring
-from augenmerk.viz_app.documents.reading import is_experiment
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.loader import foreign_source
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.widgets.pictures import save_picture
-from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, Failure
-from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
+
+from .crash_reports import CrashNotice, crashes_recorded, default_folder, earlier_reports
+from .documents.own_files import restoring
+from .documents.reading import is_experiment
+from .main_window import MainWindow
+from .models.loader import foreign_source
+from .preferences import Preferences
+from .theme import Theme
+from .widgets.dialogs import show_failure
+from .widgets.pictures import save_picture
+from .worker.inference import ANSWER_SECONDS, THREAD_PREFIX, Failure
+from .worker.interpreter import interpreter_shared_fairly
 
 SCREENSHOT_LIMIT_MS = 180_000
 SCREENSHOT_SIZE = (1440, 900)

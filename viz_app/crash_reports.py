@@ -29,10 +29,11 @@ from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QPushButton
 from augenmerk.core import __version__
 from augenmerk.core.quantities import counted
 from augenmerk.core.storage import open_file
-from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
-from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
+
+from .theme import PANEL_MARGIN, set_role
+from .widgets.buttons import flat_button
+from .widgets.labels import ElidingLabel, label
+from .widgets.layouts import column_of, row_of
 
 MAX_RECORD_CHARACTERS, MAX_BYTES = 20_000, 200_000
 """Of one error, and of a file, which keeps the first ones: later ones often follow from them."""

@@ -72,14 +72,14 @@ def open_window(arguments: list[str]) -> int:
 
 def _open_window(options: argparse.Namespace) -> int:
     import_module("PySide6")  # a missing package is reported before a missing screen
-    from augenmerk.viz_app.system_libraries import prepare_display
+    from .system_libraries import prepare_display
 
     problem = prepare_display(picture_only=options.screenshot is not None)
     if problem:
         return refuse(problem)
     share_one_heap()  # before any thread takes memory
     with collector_paused():
-        from augenmerk.viz_app.application import end_process, run_app
+        from .application import end_process, run_app
 
     return end_process(run_app(options.checkpoint, options.sentence, options.screenshot))
 

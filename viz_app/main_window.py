@@ -20,37 +20,38 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.viz_app.documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
-from augenmerk.viz_app.documents.reading import is_experiment
-from augenmerk.viz_app.documents.session import KeptSession
-from augenmerk.viz_app.heatmap.labelled_matrix import MATRIX_COMMANDS
-from augenmerk.viz_app.models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
-from augenmerk.viz_app.pages import PAGE_HOST_COMMANDS, TRANSLATE, PageHost, page_command
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.glossary import Entry, glossary
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
-from augenmerk.viz_app.top_bar import TopBar
-from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel, tab_commands
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
-from augenmerk.viz_app.translate.page import CANCEL_OR_UNPIN, TranslatePage
-from augenmerk.viz_app.views.commands import (
+
+from .documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
+from .documents.reading import is_experiment
+from .documents.session import KeptSession
+from .heatmap.labelled_matrix import MATRIX_COMMANDS
+from .models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
+from .pages import PAGE_HOST_COMMANDS, TRANSLATE, PageHost, page_command
+from .preferences import Preferences
+from .state.experiment_state import ExperimentState
+from .state.glossary import Entry, glossary
+from .state.map_view_settings import MapViewSettings
+from .state.model_info import ModelInfo
+from .theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
+from .top_bar import TopBar
+from .translate.analysis_panel import AnalysisPanel, tab_commands
+from .translate.analysis_tab import AnalysisContext
+from .translate.page import CANCEL_OR_UNPIN, TranslatePage
+from .views.commands import (
     HEAD_COMMANDS,
     HEAD_PANEL_COMMANDS,
     NEXT_MAPS,
     PART_COMMANDS,
     RESET,
 )
-from augenmerk.viz_app.views.head import PRODUCT_COMMANDS
-from augenmerk.viz_app.views.sentence_input import INPUT_COMMANDS
-from augenmerk.viz_app.widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
-from augenmerk.viz_app.widgets.dialogs import show_about
-from augenmerk.viz_app.widgets.explain import TermExplainer
-from augenmerk.viz_app.widgets.layouts import PageStack, WindowScrollArea, column_of
-from augenmerk.viz_app.window_part import PAGES, PARTS, Page, Part, PartT, WindowPage, WindowPart
-from augenmerk.viz_app.worker.inference import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
+from .views.head import PRODUCT_COMMANDS
+from .views.sentence_input import INPUT_COMMANDS
+from .widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
+from .widgets.dialogs import show_about
+from .widgets.explain import TermExplainer
+from .widgets.layouts import PageStack, WindowScrollArea, column_of
+from .window_part import PAGES, PARTS, Page, Part, PartT, WindowPage, WindowPart
+from .worker.inference import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596

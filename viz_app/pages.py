@@ -6,13 +6,13 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from augenmerk.viz_app.translate.page import TranslatePage
-from augenmerk.viz_app.views.commands import REDO, SENTENCE, TOGGLE_ANALYSIS, UNDO
-from augenmerk.viz_app.views.export_source import Exportable
-from augenmerk.viz_app.views.sentence import SentencePanel
-from augenmerk.viz_app.widgets.commands import Command
-from augenmerk.viz_app.widgets.layouts import PageStack
-from augenmerk.viz_app.window_part import WindowPage
+from .translate.page import TranslatePage
+from .views.commands import REDO, SENTENCE, TOGGLE_ANALYSIS, UNDO
+from .views.export_source import Exportable
+from .views.sentence import SentencePanel
+from .widgets.commands import Command
+from .widgets.layouts import PageStack
+from .window_part import WindowPage
 
 TRANSLATE = "translate"
 """The name of the kernel's own page."""

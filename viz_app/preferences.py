@@ -12,8 +12,9 @@ from PySide6.QtCore import QByteArray, QSettings
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import is_bundled_model
 from augenmerk.core.translation.result import MAP_KINDS
-from augenmerk.viz_app.state.map_view_settings import choices_of, remembered
-from augenmerk.viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
+
+from .state.map_view_settings import choices_of, remembered
+from .theme import SCALES, THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
 MAX_IMPORTS = 64

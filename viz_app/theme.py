@@ -26,7 +26,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QLayout, QWidget
 
-from augenmerk.viz_app.palette import DARK, LIGHT, Palette
+from .palette import DARK, LIGHT, Palette
 
 Length = TypeVar("Length", int, float)
 ThemeChoice = Literal["system", "light", "dark"]

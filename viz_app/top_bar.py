@@ -7,13 +7,13 @@ from PySide6.QtCore import QEvent, QSize, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
-from augenmerk.viz_app.models.loader import MODEL_COMMANDS, OPEN_BUNDLED, ModelLoader
-from augenmerk.viz_app.theme import PAGE_MARGIN, scaled, scales
-from augenmerk.viz_app.widgets.buttons import MenuButton
-from augenmerk.viz_app.widgets.commands import BoundCommand
-from augenmerk.viz_app.widgets.dialogs import add_files
-from augenmerk.viz_app.widgets.labels import ElidingLabel
-from augenmerk.viz_app.widgets.layouts import Space, row_of
+from .models.loader import MODEL_COMMANDS, OPEN_BUNDLED, ModelLoader
+from .theme import PAGE_MARGIN, scaled, scales
+from .widgets.buttons import MenuButton
+from .widgets.commands import BoundCommand
+from .widgets.dialogs import add_files
+from .widgets.labels import ElidingLabel
+from .widgets.layouts import Space, row_of
 
 MAX_FOLDER_LENGTH = 48
 

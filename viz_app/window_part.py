@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from PySide6.QtWidgets import QMenu, QWidget
 
 from augenmerk.core.registry import Registry
-from augenmerk.viz_app.widgets.commands import BoundCommand, Command
+
+from .widgets.commands import BoundCommand, Command
 
 PartT = TypeVar("PartT", bound="WindowPart")
 

@@ -11,20 +11,20 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from augenmerk.core import __version__
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import DecodingConfig, ModelConfig, RunConfig
-from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, MissingExtensionError
-from augenmerk.core.foreign_files import COMMAND, REPOSITORY, recognize
-from augenmerk.core.model.non_finite import is_finite
-from augenmerk.core.model.shapes import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
-from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.storage import open_file, reason_of
-from augenmerk.core.strict_json import shown
-from augenmerk.core.tensor_file import TensorFile, UnsuitableFileError, open_tensor_file, write_tensor_file
-from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
+from .. import __version__
+from ..arguments import checks_arguments
+from ..config import DecodingConfig, ModelConfig, RunConfig
+from ..errors import AugenmerkError, CheckpointError, ConfigError, MissingExtensionError
+from ..foreign_files import COMMAND, REPOSITORY, recognize
+from ..model.non_finite import is_finite
+from ..model.shapes import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
+from ..model.transformer import Transformer
+from ..storage import open_file, reason_of
+from ..strict_json import shown
+from ..tensor_file import TensorFile, UnsuitableFileError, open_tensor_file, write_tensor_file
+from ..text.codec import CodecPair
+from ..text.word_counts import MAX_PACKED_BYTES, WordCounts
+from .history import EpochRecord
 
 FORMAT_NAME = "augenmerk-checkpoint"
 FORMAT_VERSION = 1

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.errors import CheckpointError
-from augenmerk.core.storage import read_text, reason_of, write_text
-from augenmerk.core.strict_json import shown
+from ..errors import CheckpointError
+from ..storage import read_text, reason_of, write_text
+from ..strict_json import shown
 
 MAX_HISTORY_BYTES = 10_000_000
 _MAX_COUNT = 2**53

@@ -18,12 +18,12 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TextIO
 
-from augenmerk.core.cli.outputs import check_outputs, path_of
-from augenmerk.core.counting import display_text
-from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.memory import is_out_of_memory
-from augenmerk.core.plain_text import printable
-from augenmerk.core.storage import remedy
+from ..counting import display_text
+from ..errors import AugenmerkError
+from ..memory import is_out_of_memory
+from ..plain_text import printable
+from ..storage import remedy
+from .outputs import check_outputs, path_of
 
 USER_ERROR = 2
 INTERRUPTED = 130

@@ -5,25 +5,25 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.cli.lines import print_note
-from augenmerk.core.cli.options import add_checkpoint, load_translator
-from augenmerk.core.config import PRESETS, ModelConfig, preset
-from augenmerk.core.errors import CheckpointError, ConfigError
-from augenmerk.core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
-from augenmerk.core.plain_text import one_line
-from augenmerk.core.quantities import percent
-from augenmerk.core.text.languages import language_name
-from augenmerk.core.text.word_counts import RARE_BELOW
-from augenmerk.core.translation.typed_text import encode_source
+from ..config import PRESETS, ModelConfig, preset
+from ..errors import CheckpointError, ConfigError
+from ..model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
+from ..plain_text import one_line
+from ..quantities import percent
+from ..text.languages import language_name
+from ..text.word_counts import RARE_BELOW
+from ..translation.typed_text import encode_source
+from .lines import print_note
+from .options import add_checkpoint, load_translator
 
 NUM_TOKENS = 20
 """Default number of source and target tokens."""
 
 if TYPE_CHECKING:
-    from augenmerk.core.checkpoint.history import EpochRecord
-    from augenmerk.core.model.transformer import Transformer
-    from augenmerk.core.text.word_counts import WordCounts
-    from augenmerk.core.translation.translator import Translator
+    from ..checkpoint.history import EpochRecord
+    from ..model.transformer import Transformer
+    from ..text.word_counts import WordCounts
+    from ..translation.translator import Translator
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -11,18 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
-from augenmerk.core.cli.command import refuse
-from augenmerk.core.counting import display_text
-from augenmerk.core.errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
-from augenmerk.core.maps.left_out import left_out_note
-from augenmerk.core.plain_text import MAX_LINE_BYTES, EncodingError, decode_text
-from augenmerk.core.quantities import counted
-from augenmerk.core.translation.experiment import Experiment
+from ..counting import display_text
+from ..errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
+from ..maps.left_out import left_out_note
+from ..plain_text import MAX_LINE_BYTES, EncodingError, decode_text
+from ..quantities import counted
+from ..translation.experiment import Experiment
+from .command import refuse
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.compilation import CompiledExperiment
-    from augenmerk.core.translation.result import Translation, Word
-    from augenmerk.core.translation.translator import Translator
+    from ..translation.compilation import CompiledExperiment
+    from ..translation.result import Translation, Word
+    from ..translation.translator import Translator
 
 STANDARD_INPUT = "-"
 NUM_TOGETHER = 64

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from augenmerk.core import __version__
-from augenmerk.core.cli.command import OptionParser, run_guarded
-from augenmerk.core.cli.subcommand import Subcommand
-from augenmerk.core.registry import Registry
+from .. import __version__
+from ..registry import Registry
+from .command import OptionParser, run_guarded
+from .subcommand import Subcommand
 
 SUBCOMMANDS: Registry[Subcommand] = Registry(
     "augenmerk.commands",

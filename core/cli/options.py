@@ -8,15 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from augenmerk.core.cli.command import require_characters, shown
-from augenmerk.core.cli.lines import STANDARD_INPUT, arriving_lines, print_note
-from augenmerk.core.counting import display_text
-from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentError
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, heads_of
-from augenmerk.core.process import collector_paused
-from augenmerk.core.strict_json import MAX_DIGITS
-from augenmerk.core.text.languages import chosen_code, sentence_with_code
-from augenmerk.core.translation.experiment import (
+from ..counting import display_text
+from ..errors import AnalysisError, ConfigError, ExperimentError
+from ..model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, heads_of
+from ..process import collector_paused
+from ..strict_json import MAX_DIGITS
+from ..text.languages import chosen_code, sentence_with_code
+from ..translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     MAX_INDEX,
     AttentionRow,
@@ -38,12 +36,14 @@ from augenmerk.core.translation.experiment import (
     in_canonical_order,
     site_of,
 )
-from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file
+from ..translation.experiment_file import SavedExperiment, read_experiment_file
+from .command import require_characters, shown
+from .lines import STANDARD_INPUT, arriving_lines, print_note
 
 if TYPE_CHECKING:
-    from augenmerk.core.config import RunConfig
-    from augenmerk.core.text.codec import TextCodec
-    from augenmerk.core.translation.translator import Translator
+    from ..config import RunConfig
+    from ..text.codec import TextCodec
+    from ..translation.translator import Translator
 
 
 def add_checkpoint(parser: argparse.ArgumentParser) -> None:
@@ -90,8 +90,8 @@ def load_translator(options: argparse.Namespace) -> "Translator":
         AugenmerkError: the model cannot be used, has no head of a group, or does not translate into the language.
     """
     with collector_paused(for_good=True):
-        from augenmerk.core.checkpoint.file import find_checkpoint
-        from augenmerk.core.translation.translator import Translator
+        from ..checkpoint.file import find_checkpoint
+        from ..translation.translator import Translator
 
     translator = Translator.load(options.checkpoint, options.device)
     saved: SavedExperiment | None = getattr(options, "saved", None)
@@ -423,7 +423,7 @@ def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -
     Raises:
         ExperimentError: a word cannot be written with this vocabulary, or a head is named twice.
     """
-    from augenmerk.core.translation.compilation import forced_word
+    from ..translation.compilation import forced_word
 
     words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
     edits = (*options.remove_word, *options.replace_word)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from augenmerk.core.errors import StorageError
-from augenmerk.core.run_files import belongs_to_run
-from augenmerk.core.storage import is_same_file, open_file
+from ..errors import StorageError
+from ..run_files import belongs_to_run
+from ..storage import is_same_file, open_file
 
 _START_BYTES = 4096
 
@@ -34,7 +34,7 @@ class FileKind:
 
 def _described_as(format_name: str) -> Callable[[Path, bytes], bool]:
     def recognizes(path: Path, start: bytes) -> bool:
-        from augenmerk.core.tensor_file import open_tensor_file
+        from ..tensor_file import open_tensor_file
 
         try:
             with open_tensor_file(path, "numpy") as file:

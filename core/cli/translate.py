@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from augenmerk.core.cli.lines import (
+from ..counting import display_text
+from ..errors import ConfigError
+from ..folder_lock import FolderLock
+from ..maps.left_out import left_out_words
+from ..plain_text import one_line
+from ..process import collector_paused, compute_on
+from ..quantities import counted, percent
+from ..storage import check_writable
+from ..translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
+from ..translation.experiment_file import part_to_json
+from ..translation.result import MAP_KINDS
+from .lines import (
     STANDARD_INPUT,
     Refusals,
     options_in_use,
@@ -22,7 +33,7 @@ from augenmerk.core.cli.lines import (
     read_one_line,
     run_lines,
 )
-from augenmerk.core.cli.options import (
+from .options import (
     EXPERIMENT_HELP,
     add_beam,
     add_checkpoint,
@@ -37,23 +48,12 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
-from augenmerk.core.cli.outputs import ARRAYS, OutputFile
-from augenmerk.core.cli.values import origin_values, token_values, translation_arrays, write_arrays
-from augenmerk.core.counting import display_text
-from augenmerk.core.errors import ConfigError
-from augenmerk.core.folder_lock import FolderLock
-from augenmerk.core.maps.left_out import left_out_words
-from augenmerk.core.plain_text import one_line
-from augenmerk.core.process import collector_paused, compute_on
-from augenmerk.core.quantities import counted, percent
-from augenmerk.core.storage import check_writable
-from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
-from augenmerk.core.translation.experiment_file import part_to_json
-from augenmerk.core.translation.result import MAP_KINDS
+from .outputs import ARRAYS, OutputFile
+from .values import origin_values, token_values, translation_arrays, write_arrays
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.result import Translation
-    from augenmerk.core.translation.translator import Translator
+    from ..translation.result import Translation
+    from ..translation.translator import Translator
 
 _NUMBERED = re.compile(r"\d{6,}\.npz")
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from augenmerk.core import __version__
-from augenmerk.core.model.heads import heads_of
-from augenmerk.core.storage import atomic_path
-from augenmerk.core.translation.experiment import Intervention, in_groups
-from augenmerk.core.translation.experiment_file import part_to_json
+from .. import __version__
+from ..model.heads import heads_of
+from ..storage import atomic_path
+from ..translation.experiment import Intervention, in_groups
+from ..translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.result import Translation
-    from augenmerk.core.translation.translator import Translator
+    from ..translation.result import Translation
+    from ..translation.translator import Translator
 
 Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 INTERVENTIONS = "interventions"

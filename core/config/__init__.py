@@ -1,7 +1,7 @@
 """Frozen settings of a run, and the presets by name."""
 
-from augenmerk.core.config.groups import Activation, DataConfig, DecodingConfig, ModelConfig, TrainingConfig
-from augenmerk.core.config.run_config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from .groups import Activation, DataConfig, DecodingConfig, ModelConfig, TrainingConfig
+from .run_config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 
 __all__ = [
     "DEFAULT_PRESET",

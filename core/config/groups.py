@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from augenmerk.core.config.settings import (
+from ..errors import ConfigError
+from .settings import (
     COUNT,
     COUNT_OR_ZERO,
     FRACTION,
@@ -17,7 +18,6 @@ from augenmerk.core.config.settings import (
     require_language,
     setting,
 )
-from augenmerk.core.errors import ConfigError
 
 NormPosition = Literal["post", "pre"]
 NormKind = Literal["torch", "annotated", "joeynmt"]

@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.config.groups import DataConfig, ModelConfig, TrainingConfig
-from augenmerk.core.config.settings import NOTHING, Setting, Settings, require_mapping
-from augenmerk.core.errors import ConfigError
-from augenmerk.core.plain_text import EncodingError
-from augenmerk.core.storage import read_text, reason_of
-from augenmerk.core.strict_json import shown
+from ..errors import ConfigError
+from ..plain_text import EncodingError
+from ..storage import read_text, reason_of
+from ..strict_json import shown
+from .groups import DataConfig, ModelConfig, TrainingConfig
+from .settings import NOTHING, Setting, Settings, require_mapping
 
 PARTS: dict[str, type[Settings]] = {group.owner: group for group in (ModelConfig, DataConfig, TrainingConfig)}
 """The groups of settings of a run, by name."""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
-from augenmerk.core.errors import ConfigError
-from augenmerk.core.strict_json import MAX_DIGITS, shown
+from ..errors import ConfigError
+from ..strict_json import MAX_DIGITS, shown
 
 LARGEST_NUMBER = 2**31 - 1
 """The default upper limit of whole numbers: the largest count that libraries accept."""

@@ -1,6 +1,6 @@
 """Commands outside the kernel, found by entry points. Imports nothing heavy."""
 
-from augenmerk.core.cli.subcommand import Subcommand
+from ..cli.subcommand import Subcommand
 
 ANALYZE = Subcommand(
     "print what every head does, as numbers", "augenmerk.core.extensions.analyses.cli.analyze", order=20

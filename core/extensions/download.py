@@ -7,9 +7,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.foreign_files import is_web_page
-from augenmerk.core.storage import cannot_write, flush_to_disk
+from ..errors import AugenmerkError
+from ..foreign_files import is_web_page
+from ..storage import cannot_write, flush_to_disk
 
 OnDownload = Callable[[str, int, int], None]
 _CHUNK_BYTES = 2**16

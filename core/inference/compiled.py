@@ -18,14 +18,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.modules import module as of_all_modules
 
-from augenmerk.core.inference.known_modules import are_as_written, is_known
-from augenmerk.core.inference.products import ExactProduct, Product, RoundedProduct, has_rounded_products
-from augenmerk.core.model.attention import MultiHeadAttention, attend
-from augenmerk.core.model.decoder_state import DecoderState
-from augenmerk.core.model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, scaled
-from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition
-from augenmerk.core.model.outputs import Encoding, ModelOutput
-from augenmerk.core.model.transformer import Transformer
+from ..model.attention import MultiHeadAttention, attend
+from ..model.decoder_state import DecoderState
+from ..model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, scaled
+from ..model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition
+from ..model.outputs import Encoding, ModelOutput
+from ..model.transformer import Transformer
+from .known_modules import are_as_written, is_known
+from .products import ExactProduct, Product, RoundedProduct, has_rounded_products
 
 PLAIN_VARIABLE = "AUGENMERK_PLAIN"
 """With "1" in this environment variable, every translation calls the modules of the plain model."""

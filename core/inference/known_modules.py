@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from torch import nn
 
-from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.layers import (
+from ..model.attention import MultiHeadAttention
+from ..model.layers import (
     AnnotatedLayerNorm,
     DecoderLayer,
     EncoderLayer,
@@ -17,7 +17,7 @@ from augenmerk.core.model.layers import (
     Residual,
     TokenAndPosition,
 )
-from augenmerk.core.model.transformer import Transformer
+from ..model.transformer import Transformer
 
 _NORMS = (nn.LayerNorm, AnnotatedLayerNorm)
 _TENSOR = ()

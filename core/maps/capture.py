@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from augenmerk.core.maps.trace import HeadTrace, Trace
-from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
-from augenmerk.core.model.interventions import AttentionChanges
-from augenmerk.core.model.layers import AnnotatedLayerNorm, Residual
-from augenmerk.core.model.sites import STEPS, PairPass, attentions_of, sites_of, sublayers_of, trace_sites
-from augenmerk.core.translation.result import Translation, read_only
-from augenmerk.core.translation.translator import Translator
+from ..model.attention import MultiHeadAttention
+from ..model.heads import ATTENTION_KINDS, AttentionKind
+from ..model.interventions import AttentionChanges
+from ..model.layers import AnnotatedLayerNorm, Residual
+from ..model.sites import STEPS, PairPass, attentions_of, sites_of, sublayers_of, trace_sites
+from ..translation.result import Translation, read_only
+from ..translation.translator import Translator
+from .trace import HeadTrace, Trace
 
 
 def trace_translation(translator: Translator, translation: Translation) -> Trace:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.maps.selection import Axis, LabelledMap, is_hidden
-from augenmerk.core.quantities import counted
-from augenmerk.core.translation.result import FloatArray, ReadOnlyArrays
+from ..arguments import checks_arguments
+from ..errors import AnalysisError
+from ..quantities import counted
+from ..translation.result import FloatArray, ReadOnlyArrays
+from .selection import Axis, LabelledMap, is_hidden
 
 Pairs = tuple[tuple[int, int], ...]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.text.languages import FUNCTION_WORDS, two_letter_code
-from augenmerk.core.translation.experiment import (
+from ..arguments import checks_arguments
+from ..counting import Index
+from ..errors import AnalysisError
+from ..text.languages import FUNCTION_WORDS, two_letter_code
+from ..translation.experiment import (
     Experiment,
     GivenTarget,
     Greedy,
@@ -19,12 +19,12 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.notes import Note
-from augenmerk.core.translation.result import Translation, Word
+from ..translation.notes import Note
+from ..translation.result import Translation, Word
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.compilation import CompiledExperiment
-    from augenmerk.core.translation.translator import Translator
+    from ..translation.compilation import CompiledExperiment
+    from ..translation.translator import Translator
 
 LEAST_FACTOR = 1.5
 """Without a word that was left out, the translation becomes at least 1.5 times as probable, and no token becomes 1.5

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.translation.result import FloatArray, MapKind
+from ..translation.result import FloatArray, MapKind
+from .model_pass import Pass
 
 MeasureName = str
 """The name of a measure in files and options, such as "norm-layer"."""

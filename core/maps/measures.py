@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import AnalysisError, NonFiniteError
-from augenmerk.core.maps.measure import Measure, MeasureName
-from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.maps.selection import DEFAULT_LABEL_MODE, LabelledMap, LabelMode, label_map
-from augenmerk.core.registry import Registry
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, read_only
+from ..arguments import checks_arguments
+from ..counting import Index
+from ..errors import AnalysisError, NonFiniteError
+from ..registry import Registry
+from ..translation.result import MAP_KINDS, FloatArray, MapKind, Translation, read_only
+from .measure import Measure, MeasureName
+from .model_pass import Pass
+from .selection import DEFAULT_LABEL_MODE, LabelledMap, LabelMode, label_map
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.translator import Translator
+    from ..translation.translator import Translator
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,15 @@ Nothing is computed, and torch is not imported, before something is asked of the
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from augenmerk.core.maps.trace import HeadTrace, Trace
-from augenmerk.core.model.heads import Side
-from augenmerk.core.translation.result import AttentionMaps, FloatArray, MapKind, Translation, read_only
+from ..model.heads import Side
+from ..translation.result import AttentionMaps, FloatArray, MapKind, Translation, read_only
+from .trace import HeadTrace, Trace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from augenmerk.core.model.sites import PairPass, Sublayer
-    from augenmerk.core.translation.translator import Translator
+    from ..model.sites import PairPass, Sublayer
+    from ..translation.translator import Translator
 
 
 class Pass:
@@ -49,7 +49,7 @@ class Pass:
     @cached_property
     def trace(self) -> Trace:
         """The heads of all kinds."""
-        from augenmerk.core.maps.capture import trace_pair
+        from .capture import trace_pair
 
         return trace_pair(self.pair)
 
@@ -79,8 +79,8 @@ class Pass:
         """
         import torch
 
-        from augenmerk.core.model.interventions import scaled
-        from augenmerk.core.model.sites import SUBLAYERS
+        from ..model.interventions import scaled
+        from ..model.sites import SUBLAYERS
 
         side, sublayer = _SUBLAYERS[kind]
         interventions = self.pair.interventions
@@ -105,7 +105,7 @@ class Pass:
     def _values(self) -> "dict[str, Tensor]":
         import torch
 
-        from augenmerk.core.model.sites import STEPS, sites_of, trace_sites
+        from ..model.sites import STEPS, sites_of, trace_sites
 
         sites = [site for site in sites_of(self.pair.model) if site.rpartition(".")[2] not in STEPS]
         with torch.inference_mode():

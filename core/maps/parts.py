@@ -13,11 +13,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.counting import CountedText, Index
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.translation.result import Alternative, ReadOnlyArrays, Translation
+from ..arguments import checks_arguments
+from ..counting import CountedText, Index
+from ..errors import AnalysisError
+from ..model.heads import Head, Network
+from ..translation.result import Alternative, ReadOnlyArrays, Translation
 
 
 class Origin(Enum):

@@ -10,17 +10,17 @@ from collections.abc import Callable
 
 import torch
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import AnalysisError, NonFiniteError
-from augenmerk.core.maps.parts import RowParts
-from augenmerk.core.maps.residual import residual_streams
-from augenmerk.core.maps.trace import check_cell
-from augenmerk.core.model.heads import Head, attention_shapes
-from augenmerk.core.model.non_finite import is_finite
-from augenmerk.core.translation.result import Translation, TranslationStoppedError
-from augenmerk.core.translation.translator import Translator
+from ..arguments import checks_arguments
+from ..config import ModelConfig
+from ..counting import Index
+from ..errors import AnalysisError, NonFiniteError
+from ..model.heads import Head, attention_shapes
+from ..model.non_finite import is_finite
+from ..translation.result import Translation, TranslationStoppedError
+from ..translation.translator import Translator
+from .parts import RowParts
+from .residual import residual_streams
+from .trace import check_cell
 
 CHUNK = 16
 """Keys that are split together: few, so that the numbers stay in the processor's cache."""

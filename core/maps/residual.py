@@ -13,11 +13,11 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from augenmerk.core.maps.capture import AttentionPass, SublayerPass, bias_of, trace_sublayers, transposed_norm
-from augenmerk.core.maps.parts import Component, Origin
-from augenmerk.core.model.heads import Head, Network, Side
-from augenmerk.core.model.layers import TokenAndPosition
-from augenmerk.core.model.sites import PairPass
+from ..model.heads import Head, Network, Side
+from ..model.layers import TokenAndPosition
+from ..model.sites import PairPass
+from .capture import AttentionPass, SublayerPass, bias_of, trace_sublayers, transposed_norm
+from .parts import Component, Origin
 
 ALL = slice(None)
 

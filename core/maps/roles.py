@@ -19,26 +19,26 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.arguments import require_translations
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.maps.measures import row_entropy
-from augenmerk.core.maps.selection import is_hidden
-from augenmerk.core.model.heads import ByKind, Head, attention_shapes
-from augenmerk.core.quantities import percent
-from augenmerk.core.storage import open_file, read_text, write_text
-from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, Greedy
-from augenmerk.core.translation.notes import Note, summaries
-from augenmerk.core.translation.result import (
+from ..arguments import require_translations
+from ..config import ModelConfig
+from ..errors import AnalysisError
+from ..model.heads import ByKind, Head, attention_shapes
+from ..quantities import percent
+from ..storage import open_file, read_text, write_text
+from ..translation.experiment import Experiment, General, GivenTarget, Greedy
+from ..translation.notes import Note, summaries
+from ..translation.result import (
     MAP_KINDS,
     FloatArray,
     MapKind,
     ReadOnlyArrays,
     Translation,
 )
+from .measures import row_entropy
+from .selection import is_hidden
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.translator import Translator
+    from ..translation.translator import Translator
 
 
 BoolArray: TypeAlias = NDArray[np.bool_]

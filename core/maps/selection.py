@@ -11,12 +11,12 @@ from typing import Literal
 
 import numpy as np
 
-from augenmerk.core.arguments import CheckedFields, checks_arguments
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.text.codec import CONTINUATION
-from augenmerk.core.text.vocabulary import ENDS, STARTS
-from augenmerk.core.translation.result import FloatArray, MapKind, ReadOnlyArrays, Translation, Word, read_only
+from ..arguments import CheckedFields, checks_arguments
+from ..counting import Index
+from ..errors import AnalysisError
+from ..text.codec import CONTINUATION
+from ..text.vocabulary import ENDS, STARTS
+from ..translation.result import FloatArray, MapKind, ReadOnlyArrays, Translation, Word, read_only
 
 LabelMode = Literal["read", "predicted"]
 LABEL_MODES: tuple[LabelMode, ...] = ("read", "predicted")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import ByKind, Head
-from augenmerk.core.quantities import counted
-from augenmerk.core.translation.result import AttentionMaps, FloatArray, ReadOnlyArrays
+from ..counting import Index
+from ..errors import AnalysisError
+from ..model.heads import ByKind, Head
+from ..quantities import counted
+from ..translation.result import AttentionMaps, FloatArray, ReadOnlyArrays
 
 
 @dataclass(frozen=True, eq=False)

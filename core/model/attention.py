@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges
+from .interventions import NO_CHANGES, AttentionChanges
 
 Keep = Callable[[str, Tensor], Tensor]
 """Takes the name of a value inside attention and the value. Returns the value to continue with."""

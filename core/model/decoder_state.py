@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from augenmerk.core.model.outputs import Encoding, ModelOutput
+from .outputs import Encoding, ModelOutput
 
 
 @dataclass

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from augenmerk.core.arguments import CheckedFields, checks_arguments
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.counting import Counted, CountedText, Index
-from augenmerk.core.text.phrases import PHRASES, phrase
+from ..arguments import CheckedFields, checks_arguments
+from ..config import ModelConfig
+from ..counting import Counted, CountedText, Index
+from ..text.phrases import PHRASES, phrase
 
 AttentionKind = Literal["encoder", "decoder", "cross"]
 ATTENTION_KINDS: tuple[AttentionKind, ...] = ("encoder", "decoder", "cross")

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import (
+from ..config import ModelConfig
+from ..counting import Index
+from ..errors import AnalysisError
+from .heads import (
     AttentionKind,
     Head,
     Network,
@@ -16,8 +16,8 @@ from augenmerk.core.model.heads import (
     attention_shapes,
     networks_of,
 )
-from augenmerk.core.model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, RowOverride
-from augenmerk.core.model.transformer import Transformer
+from .interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, RowOverride
+from .transformer import Transformer
 
 
 def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions:

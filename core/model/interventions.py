@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from augenmerk.core.model.heads import AttentionKind, Side
+from .heads import AttentionKind, Side
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.config.groups import Activation
-from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.interventions import NO_CHANGES, AttentionChanges, scaled
+from ..config import ModelConfig
+from ..config.groups import Activation
+from .attention import MultiHeadAttention
+from .interventions import NO_CHANGES, AttentionChanges, scaled
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:

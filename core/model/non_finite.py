@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import NonFiniteError
-from augenmerk.core.model.outputs import Encoding
-from augenmerk.core.model.transformer import Transformer
+from ..counting import Index
+from ..errors import NonFiniteError
+from .outputs import Encoding
+from .transformer import Transformer
 
 _PARTS = {
     "self_attention": "self-attention",

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
+from .interventions import NO_INTERVENTIONS, Interventions
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.model.transformer import Transformer
+from ..config import ModelConfig
+from .transformer import Transformer
 
 MAX_TABLE_NUMBERS = 2**23
 """Maximum size of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of width 512."""

@@ -13,13 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import SIDES, AttentionKind, Side
-from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
-from augenmerk.core.model.layers import Residual
-from augenmerk.core.model.non_finite import require_finite
-from augenmerk.core.model.transformer import Transformer
+from ..errors import AnalysisError
+from .attention import MultiHeadAttention
+from .heads import SIDES, AttentionKind, Side
+from .interventions import NO_INTERVENTIONS, Interventions
+from .layers import Residual
+from .non_finite import require_finite
+from .transformer import Transformer
 
 Sublayer = Literal["self_attention", "cross_attention", "feed_forward"]
 SUBLAYERS: Mapping[Side, Mapping[Sublayer, str]] = {

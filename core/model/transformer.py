@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.errors import ConfigError
-from augenmerk.core.model.decoder_state import DecoderState
-from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
-from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, TokenAndPosition, make_norm
-from augenmerk.core.model.outputs import Encoding, ModelOutput
+from ..config import ModelConfig
+from ..errors import ConfigError
+from .decoder_state import DecoderState
+from .interventions import NO_INTERVENTIONS, Interventions
+from .layers import DecoderLayer, EncoderLayer, TokenAndPosition, make_norm
+from .outputs import Encoding, ModelOutput
 
 
 class Transformer(nn.Module):

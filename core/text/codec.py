@@ -7,15 +7,15 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from augenmerk.core.config import DataConfig
-from augenmerk.core.config.groups import LetterCase
-from augenmerk.core.errors import CheckpointError
-from augenmerk.core.registry import Registry
-from augenmerk.core.text.foreign_codec import ForeignCodec
-from augenmerk.core.text.subwords import Subwords
-from augenmerk.core.text.text_codec import CONTINUATION, EncodedWord, TextCodec, Word, fold_case, split_lines
-from augenmerk.core.text.tokenizers import make_tokenizer
-from augenmerk.core.text.vocabulary import Vocabulary
+from ..config import DataConfig
+from ..config.groups import LetterCase
+from ..errors import CheckpointError
+from ..registry import Registry
+from .foreign_codec import ForeignCodec
+from .subwords import Subwords
+from .text_codec import CONTINUATION, EncodedWord, TextCodec, Word, fold_case, split_lines
+from .tokenizers import make_tokenizer
+from .vocabulary import Vocabulary
 
 __all__ = ["CONTINUATION", "CodecPair", "EncodedWord", "TextCodec", "Word", "fold_case", "split_lines"]
 

@@ -4,11 +4,11 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from augenmerk.core.text.languages import is_target_code
-from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.text_codec import CONTINUATION, EncodedWord, TextCodec
-from augenmerk.core.text.tokenizers import SymbolTokenizer
-from augenmerk.core.text.vocabulary import Vocabulary
+from .languages import is_target_code
+from .subwords import WORD_MARK
+from .text_codec import CONTINUATION, EncodedWord, TextCodec
+from .tokenizers import SymbolTokenizer
+from .vocabulary import Vocabulary
 
 
 class ForeignCodec(TextCodec):

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from augenmerk.core.config import RunConfig
-from augenmerk.core.errors import ConfigError
+from ..config import RunConfig
+from ..errors import ConfigError
 
 UNDETERMINED = "und"
 """The ISO 639 code of an undetermined language."""

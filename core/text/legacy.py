@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from augenmerk.core.config.groups import Batching
+from ..config.groups import Batching
 
 
 @dataclass(frozen=True)

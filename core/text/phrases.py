@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from augenmerk.core.text.vocabulary import UNKNOWN
+from .vocabulary import UNKNOWN
 
 AS_UNKNOWN = f"read as an unknown word ({UNKNOWN})"
 """The fate of a word that the vocabulary does not know."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import sentencepiece
 
-from augenmerk.core.errors import CorpusError, Misfit, UnfitCorpusError
-from augenmerk.core.text.subword_check import check_model
-from augenmerk.core.text.vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
+from ..errors import CorpusError, Misfit, UnfitCorpusError
+from .subword_check import check_model
+from .vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
 
 
 class BpeDropout:

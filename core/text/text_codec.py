@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from augenmerk.core.config.groups import LetterCase
-from augenmerk.core.text.subwords import WORD_MARK, Subwords
-from augenmerk.core.text.tokenizers import Piece, SymbolTokenizer, Tokenizer
-from augenmerk.core.text.vocabulary import Vocabulary
-from augenmerk.core.text.word_counts import SpellingRestorer, WordCounts
+from ..config.groups import LetterCase
+from .subwords import WORD_MARK, Subwords
+from .tokenizers import Piece, SymbolTokenizer, Tokenizer
+from .vocabulary import Vocabulary
+from .word_counts import SpellingRestorer, WordCounts
 
 CONTINUATION = "·"
 """Shown before a piece that continues a word."""

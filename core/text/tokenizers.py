@@ -14,12 +14,12 @@ from functools import cache
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from augenmerk.core.config import DataConfig
-from augenmerk.core.config.settings import require_language
-from augenmerk.core.errors import ConfigError, CorpusError, TextError
-from augenmerk.core.resources import resource_path
-from augenmerk.core.text.languages import two_letter_code
-from augenmerk.core.text.phrases import phrase
+from ..config import DataConfig
+from ..config.settings import require_language
+from ..errors import ConfigError, CorpusError, TextError
+from ..resources import resource_path
+from .languages import two_letter_code
+from .phrases import phrase
 
 RULES_FILE = "tokenizer-rules.json"
 SHIPPED = ("de", "en")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from augenmerk.core.text.legacy import vocabulary_tokens
+from .legacy import vocabulary_tokens
 
 UNKNOWN, PADDING, START, END = "<unk>", "<pad>", "<sos>", "<eos>"
 SPECIALS = (UNKNOWN, PADDING, START, END)

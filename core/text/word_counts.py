@@ -14,9 +14,9 @@ from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
-from augenmerk.core.strict_json import Field, shown
-from augenmerk.core.text.languages import two_letter_code
-from augenmerk.core.text.tokenizers import MAX_WORD_CHARACTERS
+from ..strict_json import Field, shown
+from .languages import two_letter_code
+from .tokenizers import MAX_WORD_CHARACTERS
 
 RARE_BELOW = 5
 """A word with fewer occurrences in the training data is rare."""

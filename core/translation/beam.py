@@ -21,12 +21,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from augenmerk.core.inference.compiled import Model, State, plain_form
-from augenmerk.core.model.non_finite import non_finite
-from augenmerk.core.model.outputs import Encoding
-from augenmerk.core.translation.decoding import DecodingRules, ForcedIds, forbidding, only
-from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY
-from augenmerk.core.translation.result import TranslationStoppedError
+from ..inference.compiled import Model, State, plain_form
+from ..model.non_finite import non_finite
+from ..model.outputs import Encoding
+from .decoding import DecodingRules, ForcedIds, forbidding, only
+from .experiment import DEFAULT_LENGTH_PENALTY
+from .result import TranslationStoppedError
 
 
 def length_penalty_of(num_tokens: int, alpha: float) -> float:

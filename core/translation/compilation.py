@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from augenmerk.core.config import RunConfig
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import ExperimentError
-from augenmerk.core.model.intervention_tensors import compile_interventions
-from augenmerk.core.model.interventions import Interventions
-from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.text.codec import CONTINUATION, CodecPair, TextCodec
-from augenmerk.core.text.phrases import PHRASES, phrase
-from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.vocabulary import END
-from augenmerk.core.translation.decoding import DecodingRules, ForcedIds
-from augenmerk.core.translation.experiment import (
+from ..config import RunConfig
+from ..counting import Index
+from ..errors import ExperimentError
+from ..model.intervention_tensors import compile_interventions
+from ..model.interventions import Interventions
+from ..model.transformer import Transformer
+from ..text.codec import CONTINUATION, CodecPair, TextCodec
+from ..text.phrases import PHRASES, phrase
+from ..text.subwords import WORD_MARK
+from ..text.vocabulary import END
+from .decoding import DecodingRules, ForcedIds
+from .experiment import (
     MAX_INDEX,
     AttentionRow,
     Experiment,
@@ -24,8 +24,8 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     writable,
 )
-from augenmerk.core.translation.notes import Note
-from augenmerk.core.translation.typed_text import EncodedSource, EncodedTarget, edit_source, encode_target
+from .notes import Note
+from .typed_text import EncodedSource, EncodedTarget, edit_source, encode_target
 
 
 @dataclass(frozen=True, eq=False)

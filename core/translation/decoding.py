@@ -19,14 +19,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from augenmerk.core.config import DecodingConfig
-from augenmerk.core.inference.compiled import Model, State, plain_form
-from augenmerk.core.model.non_finite import is_finite, non_finite
-from augenmerk.core.model.outputs import Encoding, ModelOutput
-from augenmerk.core.padding import pad
-from augenmerk.core.text.codec import TextCodec
-from augenmerk.core.text.vocabulary import Vocabulary
-from augenmerk.core.translation.result import TranslationStoppedError
+from ..config import DecodingConfig
+from ..inference.compiled import Model, State, plain_form
+from ..model.non_finite import is_finite, non_finite
+from ..model.outputs import Encoding, ModelOutput
+from ..padding import pad
+from ..text.codec import TextCodec
+from ..text.vocabulary import Vocabulary
+from .result import TranslationStoppedError
 
 ForcedIds = Mapping[int, int]
 """Ids chosen by the caller instead of the model, by decoding step."""

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar, get_args
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
-from augenmerk.core.counting import Counted, Index, display_text
-from augenmerk.core.errors import ConfigError, ExperimentError
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, SentenceChanges
-from augenmerk.core.text.phrases import phrase
-from augenmerk.core.text.subwords import WORD_MARK
+from ..arguments import checks_arguments
+from ..config.groups import MAX_LENGTH_PENALTY
+from ..counting import Counted, Index, display_text
+from ..errors import ConfigError, ExperimentError
+from ..model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, SentenceChanges
+from ..text.phrases import phrase
+from ..text.subwords import WORD_MARK
 
 DEFAULT_LENGTH_PENALTY = 1.5
 """α, chosen on the bundled model's validation split: see `docs/model-notebook.md`. Vaswani et al. 2017 took 0.6."""

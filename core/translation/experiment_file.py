@@ -43,17 +43,17 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
-from augenmerk.core.arguments import CheckedFields, checks_arguments
-from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
-from augenmerk.core.errors import AugenmerkError, ExperimentError, ExperimentFileError
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, AttentionKind, Head, Network, Side
-from augenmerk.core.plain_text import one_line
-from augenmerk.core.resources import is_bundled_model
-from augenmerk.core.storage import atomic_path, open_file
-from augenmerk.core.strict_json import Field, JsonError, parse
-from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.vocabulary import MARKS
-from augenmerk.core.translation.experiment import (
+from ..arguments import CheckedFields, checks_arguments
+from ..config.groups import MAX_LENGTH_PENALTY
+from ..errors import AugenmerkError, ExperimentError, ExperimentFileError
+from ..model.heads import ATTENTION_KINDS, SIDES, AttentionKind, Head, Network, Side
+from ..plain_text import one_line
+from ..resources import is_bundled_model
+from ..storage import atomic_path, open_file
+from ..strict_json import Field, JsonError, parse
+from ..text.subwords import WORD_MARK
+from ..text.vocabulary import MARKS
+from .experiment import (
     INTERVENTION_TYPES,
     MAX_BEAM,
     MAX_FACTOR,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from augenmerk.core.counting import CountedText, Index, joined
+from ..counting import CountedText, Index, joined
 
 NoteKind = Literal[
     "refused",

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.counting import CountedText, Index, joined
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, ByKind
-from augenmerk.core.text.languages import is_target_code
-from augenmerk.core.text.phrases import phrase
-from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.text_codec import CONTINUATION
-from augenmerk.core.text.text_codec import Word as Word
-from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
+from ..arguments import checks_arguments
+from ..counting import CountedText, Index, joined
+from ..errors import AnalysisError
+from ..model.heads import ATTENTION_KINDS, AttentionKind, ByKind
+from ..text.languages import is_target_code
+from ..text.phrases import phrase
+from ..text.subwords import WORD_MARK
+from ..text.text_codec import CONTINUATION
+from ..text.text_codec import Word as Word
+from .experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
 
 OTHER_TEXT = "For other text, import a bigger model."
 

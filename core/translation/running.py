@@ -8,18 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint
-from augenmerk.core.config import RunConfig
-from augenmerk.core.inference.compiled import CompiledTransformer, Model, plain_form
-from augenmerk.core.model.intervention_tensors import compile_interventions
-from augenmerk.core.model.non_finite import is_finite, non_finite, require_finite
-from augenmerk.core.model.outputs import Encoding
-from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.padding import pad
-from augenmerk.core.text.phrases import phrase
-from augenmerk.core.translation.beam import beam_search
-from augenmerk.core.translation.compilation import CompiledExperiment, compile_general, max_steps
-from augenmerk.core.translation.decoding import (
+from ..checkpoint.file import Checkpoint
+from ..config import RunConfig
+from ..inference.compiled import CompiledTransformer, Model, plain_form
+from ..model.intervention_tensors import compile_interventions
+from ..model.non_finite import is_finite, non_finite, require_finite
+from ..model.outputs import Encoding
+from ..model.transformer import Transformer
+from ..padding import pad
+from ..text.phrases import phrase
+from .beam import beam_search
+from .compilation import CompiledExperiment, compile_general, max_steps
+from .decoding import (
     DecodeRequest,
     DecodingRules,
     TargetPass,
@@ -27,7 +27,7 @@ from augenmerk.core.translation.decoding import (
     greedy_search,
     verified_greedy,
 )
-from augenmerk.core.translation.experiment import (
+from .experiment import (
     AttentionRow,
     Beam,
     FeedForwardScaled,
@@ -39,8 +39,8 @@ from augenmerk.core.translation.experiment import (
     Output,
     SoftmaxTemperature,
 )
-from augenmerk.core.translation.notes import Note, texts_of
-from augenmerk.core.translation.result import (
+from .notes import Note, texts_of
+from .result import (
     Alternative,
     AttentionMaps,
     FloatArray,
@@ -48,7 +48,7 @@ from augenmerk.core.translation.result import (
     TranslationStoppedError,
     read_only,
 )
-from augenmerk.core.translation.typed_text import EncodedSource, EncodedTarget, cover
+from .typed_text import EncodedSource, EncodedTarget, cover
 
 EXPERIMENT_BATCH = 16
 """Experiments that are computed together: few, so that little is padded."""

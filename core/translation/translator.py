@@ -11,26 +11,26 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
-from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.counting import Index
-from augenmerk.core.device import DeviceChoice, choose_device
-from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
-from augenmerk.core.inference.compiled import CompiledTransformer, Compiler, Model
-from augenmerk.core.model.intervention_tensors import compile_interventions
-from augenmerk.core.model.sites import PairPass, check_sites, sites_of, trace_sites
-from augenmerk.core.plain_text import name_of
-from augenmerk.core.resources import bundled_model_path
-from augenmerk.core.text.languages import chosen_code, sentence_with_code
-from augenmerk.core.translation.compilation import (
+from ..arguments import checks_arguments
+from ..checkpoint.file import Checkpoint, load_checkpoint, model_digest
+from ..checkpoint.history import EpochRecord
+from ..counting import Index
+from ..device import DeviceChoice, choose_device
+from ..errors import AnalysisError, CheckpointError, ExperimentError, TextError
+from ..inference.compiled import CompiledTransformer, Compiler, Model
+from ..model.intervention_tensors import compile_interventions
+from ..model.sites import PairPass, check_sites, sites_of, trace_sites
+from ..plain_text import name_of
+from ..resources import bundled_model_path
+from ..text.languages import chosen_code, sentence_with_code
+from .compilation import (
     CompiledExperiment,
     compile_experiment,
     forced_ids,
     max_steps,
 )
-from augenmerk.core.translation.decoding import DecodingRules, batches_by_length
-from augenmerk.core.translation.experiment import (
+from .decoding import DecodingRules, batches_by_length
+from .experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
     Experiment,
@@ -40,16 +40,16 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     check_beam,
 )
-from augenmerk.core.translation.notes import Note
-from augenmerk.core.translation.result import Coverage, ExperimentResult, RareWord, Translation, unfamiliar
-from augenmerk.core.translation.running import (
+from .notes import Note
+from .result import Coverage, ExperimentResult, RareWord, Translation, unfamiliar
+from .running import (
     Hypothesis,
     Runner,
     batch_size_for,
     groups_to_run,
     translate_ids,
 )
-from augenmerk.core.translation.typed_text import cover, encode_source
+from .typed_text import cover, encode_source
 
 EXPERIMENT_WINDOW = 64
 """Experiments of which the results are held at once, so that those of similar length can be computed side by side."""

@@ -5,19 +5,19 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from augenmerk.core.config import RunConfig
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import ExperimentError, TextError
-from augenmerk.core.text.codec import CONTINUATION, EncodedWord, TextCodec
-from augenmerk.core.text.languages import a_sentence_in, code_of, language_name, likely_language
-from augenmerk.core.text.phrases import AS_UNKNOWN, PHRASES, phrase
-from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.tokenizers import check_length
-from augenmerk.core.text.vocabulary import UNKNOWN
-from augenmerk.core.text.word_counts import RARE_BELOW, WordCounts, has_letters
-from augenmerk.core.translation.experiment import SourceEdit, SourceWordReplaced, writable
-from augenmerk.core.translation.notes import HINTS, Note
-from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Word
+from ..config import RunConfig
+from ..counting import Index
+from ..errors import ExperimentError, TextError
+from ..text.codec import CONTINUATION, EncodedWord, TextCodec
+from ..text.languages import a_sentence_in, code_of, language_name, likely_language
+from ..text.phrases import AS_UNKNOWN, PHRASES, phrase
+from ..text.subwords import WORD_MARK
+from ..text.tokenizers import check_length
+from ..text.vocabulary import UNKNOWN
+from ..text.word_counts import RARE_BELOW, WordCounts, has_letters
+from .experiment import SourceEdit, SourceWordReplaced, writable
+from .notes import HINTS, Note
+from .result import Coverage, RareWord, RespelledWord, Word
 
 FEWEST_RARE_WORDS = 2
 """The number of different rare words in a sentence that is reported as unlike the training data."""

@@ -21,7 +21,15 @@ from augenmerk.core.translation.experiment_file import (
     to_python,
     write_experiment_file,
 )
-from augenmerk.viz_app.documents.reading import (
+
+from ..preferences import Preferences
+from ..state.experiment_editor import open_experiment
+from ..state.experiment_state import ExperimentState
+from ..widgets.commands import Command
+from ..widgets.dialogs import add_files, ask_what_to_open, ask_where_to_save, show_failure
+from ..worker.inference import Failure, InferenceWorker, Request
+from ..worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
+from .reading import (
     NO_DIGEST,
     apply_view,
     heads_missing,
@@ -29,13 +37,6 @@ from augenmerk.viz_app.documents.reading import (
     read_for_window,
     saved_experiment,
 )
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import open_experiment
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.widgets.commands import Command
-from augenmerk.viz_app.widgets.dialogs import add_files, ask_what_to_open, ask_where_to_save, show_failure
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
-from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
 
 FORMATS = {SUFFIX.removeprefix("."): f"Experiments and lessons (*{SUFFIX})", "": "All files (*)"}
 NOTHING = "Nothing to save yet: translate a sentence first"

@@ -26,7 +26,8 @@ from augenmerk.core.translation.experiment_file import (
     part_to_json,
 )
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
-from augenmerk.viz_app.state.model_info import ModelInfo
+
+from ..state.model_info import ModelInfo
 
 MAX_BYTES = 16_000_000
 """Longer translations are not kept: writing them would delay closing."""

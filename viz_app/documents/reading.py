@@ -22,11 +22,12 @@ from augenmerk.core.translation.experiment_file import (
     kind_of_file,
     read_document,
 )
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Pair, Pointer, PointerStyle, PointerTarget
-from augenmerk.viz_app.state.map_view_settings import FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
-from augenmerk.viz_app.state.tab_contents import CONTENT_FIELDS, TabContents
+
+from ..state.experiment_state import ExperimentState
+from ..state.map_view import Pair, Pointer, PointerStyle, PointerTarget
+from ..state.map_view_settings import FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
+from ..state.sentence_text import MAX_CHARACTERS
+from ..state.tab_contents import CONTENT_FIELDS, TabContents
 
 OPTIONS = choices_of(MapViewSettings)
 """The options of the maps that files keep, by name, with their choices."""

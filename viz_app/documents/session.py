@@ -9,13 +9,14 @@ from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
-from augenmerk.viz_app.documents.last_result import read_last_result, write_last_result
-from augenmerk.viz_app.documents.own_files import ASIDE, restoring
-from augenmerk.viz_app.documents.reading import apply_view, check_length, check_view, saved_experiment, with_contents
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import open_experiment
-from augenmerk.viz_app.state.experiment_state import ExperimentState, Stale
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
+
+from ..preferences import Preferences
+from ..state.experiment_editor import open_experiment
+from ..state.experiment_state import ExperimentState, Stale
+from ..state.sentence_text import MAX_CHARACTERS
+from .last_result import read_last_result, write_last_result
+from .own_files import ASIDE, restoring
+from .reading import apply_view, check_length, check_view, saved_experiment, with_contents
 
 KEEP_MS = 3_000
 """Delay after a result: a process that is killed loses at most these changes."""

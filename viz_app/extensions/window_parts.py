@@ -1,6 +1,6 @@
 """The pages and parts of the window of this project, found by entry points. Their code is imported with the window."""
 
-from augenmerk.viz_app.window_part import Page, Part
+from ..window_part import Page, Part
 
 IMPORTS = Part("augenmerk.viz_app.extensions.imports.part:ImportPart", order=5)
 EXPORTS = Part("augenmerk.viz_app.extensions.pictures.part:ExportsPart", order=10)

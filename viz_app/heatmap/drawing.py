@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import FloatArray, MapKind
-from augenmerk.viz_app.palette import LIGHT
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_source import top_value, top_values
-from augenmerk.viz_app.state.map_view import NO_MARKS, Band, Marks, Pointed, PointerStyle, Strip
-from augenmerk.viz_app.state.marks import marks_of_heads, marks_of_large_map, query_sum
+
+from ..palette import LIGHT
+from ..state import map_text
+from ..state.experiment_state import ExperimentState
+from ..state.map_source import top_value, top_values
+from ..state.map_view import NO_MARKS, Band, Marks, Pointed, PointerStyle, Strip
+from ..state.marks import marks_of_heads, marks_of_large_map, query_sum
 
 NUM_COLORS = 256
 

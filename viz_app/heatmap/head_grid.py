@@ -21,19 +21,20 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head, HeadGroup
 from augenmerk.core.quantities import counted
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, color_table, mark_shapes
-from augenmerk.viz_app.heatmap.map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
-from augenmerk.viz_app.state.experiment_editor import toggle
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import role_in_short
-from augenmerk.viz_app.state.map_source import Cache, MapSource, top_values
-from augenmerk.viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES, network_note
-from augenmerk.viz_app.state.map_view import Band
-from augenmerk.viz_app.state.map_view_settings import on_redraw
-from augenmerk.viz_app.state.marks import lit_keys, lit_queries, marks_of_heads
-from augenmerk.viz_app.theme import Theme, scaled
-from augenmerk.viz_app.widgets.canvas import Canvas
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
+
+from ..state.experiment_editor import toggle
+from ..state.experiment_state import ExperimentState
+from ..state.head_roles import role_in_short
+from ..state.map_source import Cache, MapSource, top_values
+from ..state.map_text import KIND_DIRECTIONS, KIND_NAMES, network_note
+from ..state.map_view import Band
+from ..state.map_view_settings import on_redraw
+from ..state.marks import lit_keys, lit_queries, marks_of_heads
+from ..theme import Theme, scaled
+from ..widgets.canvas import Canvas
+from ..widgets.layouts import VerticalScrollArea
+from .drawing import SMALL_SCALE, VEIL_OPACITY, Box, color_table, mark_shapes
+from .map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
 
 MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
 SCROLLING_THUMBNAIL = 46

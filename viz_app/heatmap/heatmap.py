@@ -23,20 +23,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
 
-from augenmerk.viz_app.heatmap.drawing import (
-    Box,
-    ColorTable,
-    Drawing,
-    color_table,
-    large_map,
-    mark_shapes,
-    marked_labels,
-)
-from augenmerk.viz_app.heatmap.map_image import draw_map, hatch, map_image, paint_shapes
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_source import Cache
-from augenmerk.viz_app.state.map_view import (
+from ..state import map_text
+from ..state.experiment_state import ExperimentState
+from ..state.map_source import Cache
+from ..state.map_view import (
     MARKS,
     Band,
     MapView,
@@ -46,16 +36,26 @@ from augenmerk.viz_app.state.map_view import (
     SelectionMode,
     token_shift_of_queries,
 )
-from augenmerk.viz_app.state.map_view_settings import (
+from ..state.map_view_settings import (
     FIT,
     Picture,
     Zoom,
     on_redraw,
     zoomed,
 )
-from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import Theme, current_theme
-from augenmerk.viz_app.widgets.canvas import Canvas
+from ..state.sentence_text import visible
+from ..theme import Theme, current_theme
+from ..widgets.canvas import Canvas
+from .drawing import (
+    Box,
+    ColorTable,
+    Drawing,
+    color_table,
+    large_map,
+    mark_shapes,
+    marked_labels,
+)
+from .map_image import draw_map, hatch, map_image, paint_shapes
 
 
 class LargeMap(Canvas):

@@ -24,11 +24,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.heatmap.heatmap import label_step, row_height, thinned
-from augenmerk.viz_app.theme import Theme, current_theme, scaled
-from augenmerk.viz_app.widgets.canvas import Canvas
-from augenmerk.viz_app.widgets.commands import Command, run_by_key
+
+from ..theme import Theme, current_theme, scaled
+from ..widgets.canvas import Canvas
+from ..widgets.commands import Command, run_by_key
+from .drawing import color_table
+from .heatmap import label_step, row_height, thinned
 
 COLUMN_ANGLE = -55
 COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736

@@ -11,14 +11,15 @@ from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEve
 
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.heatmap.heatmap import LargeMap, selection_mode_of
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_source import top_value
-from augenmerk.viz_app.state.map_view import Band, MapView
-from augenmerk.viz_app.state.marks import lit_keys, lit_queries
-from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import Theme
+
+from ..state.experiment_state import ExperimentState
+from ..state.map_source import top_value
+from ..state.map_view import Band, MapView
+from ..state.marks import lit_keys, lit_queries
+from ..state.sentence_text import visible
+from ..theme import Theme
+from .drawing import color_table
+from .heatmap import LargeMap, selection_mode_of
 
 HEADER = 24
 MIN_LINE, MAX_LINE = 16.0, 34.0

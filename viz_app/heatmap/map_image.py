@@ -7,8 +7,9 @@ from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPaintEngine, QPainter, QPen
 
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.drawing import VEIL_OPACITY, ColorTable, Shape
-from augenmerk.viz_app.theme import Theme
+
+from ..theme import Theme
+from .drawing import VEIL_OPACITY, ColorTable, Shape
 
 HATCH_STEP = 6.0
 """Pixels between two lines of a hatching."""

@@ -11,12 +11,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from augenmerk.core.foreign_files import recognize, source_of
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment_file import SUFFIX
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.widgets.commands import BoundCommand, Command
-from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, show_failure
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
-from augenmerk.viz_app.worker.jobs import LoadJob
+
+from ..preferences import Preferences
+from ..state.model_info import ModelInfo
+from ..widgets.commands import BoundCommand, Command
+from ..widgets.dialogs import ask_what_to_open, show_failure
+from ..worker.inference import Failure, InferenceWorker, Request
+from ..worker.jobs import LoadJob
 
 
 def foreign_source(path: Path) -> Path | None:

@@ -15,7 +15,8 @@ from augenmerk.core.maps.roles import SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment
 from augenmerk.core.translation.result import ExperimentResult, MapKind, Translation
-from augenmerk.viz_app.state.experiment_editor import (
+
+from .experiment_editor import (
     Edit,
     ExperimentEditor,
     Intent,
@@ -28,13 +29,13 @@ from augenmerk.viz_app.state.experiment_editor import (
     moved_notice,
     refused_notice,
 )
-from augenmerk.viz_app.state.head_roles import HeadRoles, clearest_head
-from augenmerk.viz_app.state.languages import languages_of
-from augenmerk.viz_app.state.map_source import MapSource
-from augenmerk.viz_app.state.map_view import MapSelection, Pair
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.tab_contents import TabContents
+from .head_roles import HeadRoles, clearest_head
+from .languages import languages_of
+from .map_source import MapSource
+from .map_view import MapSelection, Pair
+from .map_view_settings import MapViewSettings, ShownMaps
+from .model_info import ModelInfo
+from .tab_contents import TabContents
 
 
 @dataclass(frozen=True, eq=False)

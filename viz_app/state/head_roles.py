@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from augenmerk.core.maps.roles import ROLES, BoolArray, HeadProfiler, Role, SampleRoles, fitting_rows
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
-from augenmerk.viz_app.state.map_source import MapSource
+
+from .map_source import MapSource
 
 Direction = Literal["left", "right", "up", "down", "first", "last"]
 

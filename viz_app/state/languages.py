@@ -2,7 +2,8 @@
 
 from augenmerk.core.config import RunConfig
 from augenmerk.core.text.languages import UNDETERMINED, code_of, inner_code, language_name
-from augenmerk.viz_app.state.model_info import ModelInfo
+
+from .model_info import ModelInfo
 
 NEUTRAL = ("source", "target")
 CHOOSE_TARGET = "Or choose a target language."

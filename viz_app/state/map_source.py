@@ -15,8 +15,9 @@ from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
 from augenmerk.core.maps.selection import LabelledMap, Selection, combine, is_hidden
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, FloatArray, MapKind, Translation, read_only
-from augenmerk.viz_app.state.map_view import MapSelection, MapView
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings, ShownMaps
+
+from .map_view import MapSelection, MapView
+from .map_view_settings import MapViewSettings, ShownMaps
 
 MAX_CACHED = 200
 LEAST_DIFFERENCE = 0.01

@@ -14,13 +14,14 @@ from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.core.translation.experiment import Experiment, factors_of
 from augenmerk.core.translation.result import MapKind
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import role_in_words
-from augenmerk.viz_app.state.map_source import hides_nothing
-from augenmerk.viz_app.state.map_view import NO_MARKS, SHORTENED, Band, MapView, Marks, Pair, scaling_text
-from augenmerk.viz_app.state.map_view_settings import Picture, ShownMaps
-from augenmerk.viz_app.state.marks import marks_of_large_map, query_sum
-from augenmerk.viz_app.state.sentence_text import elided
+
+from .experiment_state import ExperimentState
+from .head_roles import role_in_words
+from .map_source import hides_nothing
+from .map_view import NO_MARKS, SHORTENED, Band, MapView, Marks, Pair, scaling_text
+from .map_view_settings import Picture, ShownMaps
+from .marks import marks_of_large_map, query_sum
+from .sentence_text import elided
 
 KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 KIND_DIRECTIONS: dict[MapKind, str] = {

@@ -14,7 +14,8 @@ from psygnal import SignalGroupDescriptor
 from augenmerk.core.maps.selection import Axis, LabelledMap, sum_queries
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
-from augenmerk.viz_app.state.sentence_text import elided
+
+from .sentence_text import elided
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from augenmerk.core.maps.selection import LabelMode
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, factors_of
 from augenmerk.core.translation.result import MapKind, Translation, Word
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import (
+
+from .experiment_state import ExperimentState
+from .map_view import (
     KEY_SIDES,
     NO_MARKS,
     QUERY_SIDES,

@@ -14,8 +14,9 @@ from augenmerk.core.maps.trace import QueryKeyDetail, Trace, query_key_detail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
-from augenmerk.viz_app.state.map_view import Pair
+
+from .experiment_state import ExperimentState, RequestState
+from .map_view import Pair
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SCORE_DECIMALS = 4

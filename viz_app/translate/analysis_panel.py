@@ -14,13 +14,14 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.registry import Registry
-from augenmerk.viz_app.state.number_table import NumberTable
-from augenmerk.viz_app.theme import PANEL_MARGIN, scaled
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from augenmerk.viz_app.views.commands import TOGGLE_ANALYSIS
-from augenmerk.viz_app.widgets.buttons import choice_buttons, flat_button
-from augenmerk.viz_app.widgets.commands import Command
-from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
+
+from ..state.number_table import NumberTable
+from ..theme import PANEL_MARGIN, scaled
+from ..views.commands import TOGGLE_ANALYSIS
+from ..widgets.buttons import choice_buttons, flat_button
+from ..widgets.commands import Command
+from ..widgets.layouts import column_of, row_of, wrapping_row
+from .analysis_tab import AnalysisContext, AnalysisTab, Tab
 
 TABS: Registry[Tab] = Registry("augenmerk.tabs", Tab, "analysis tab")
 """Every tab, by its name in files, in the order of their buttons. All are extensions."""

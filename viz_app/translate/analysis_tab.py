@@ -10,16 +10,17 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from augenmerk.core.quantities import duration
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, RequestState
-from augenmerk.viz_app.state.number_table import NumberTable
-from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales
-from augenmerk.viz_app.views.live_panel import LivePanel
-from augenmerk.viz_app.widgets.bars import ProgressLine
-from augenmerk.viz_app.widgets.commands import Command, run_by_key
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
-from augenmerk.viz_app.worker.inference import ExperimentController
+
+from ..preferences import Preferences
+from ..state.experiment_state import ExperimentState, Progress, RequestState
+from ..state.number_table import NumberTable
+from ..theme import PANEL_MARGIN, scaled, scales
+from ..views.live_panel import LivePanel
+from ..widgets.bars import ProgressLine
+from ..widgets.commands import Command, run_by_key
+from ..widgets.labels import label
+from ..widgets.layouts import column_of, row_of, set_visible
+from ..worker.inference import ExperimentController
 
 ESTIMATE_AFTER_S = 5.0
 """Seconds after which the remaining time of a computation is estimated."""

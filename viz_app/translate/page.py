@@ -7,24 +7,24 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import edit_text, open_experiment
-from augenmerk.viz_app.state.experiment_state import RequestState
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.state.number_table import NumberTable
-from augenmerk.viz_app.theme import GAP, current_theme, scaled
-from augenmerk.viz_app.views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS, TOGGLE_ANALYSIS
-from augenmerk.viz_app.views.export_source import ExportSource
-from augenmerk.viz_app.views.head import HeadPanel
-from augenmerk.viz_app.views.heads import HeadsPanel
-from augenmerk.viz_app.views.sentence import SentencePanel, typing_hint
-from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.commands import Command, run_by_key
-from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.widgets.labels import EmptyState
-from augenmerk.viz_app.widgets.layouts import column_of, row_of, set_visible
-from augenmerk.viz_app.worker.explaining import LeftOutWordsJob
-from augenmerk.viz_app.worker.inference import ExperimentController, Failure
+from ..preferences import Preferences
+from ..state.experiment_editor import edit_text, open_experiment
+from ..state.experiment_state import RequestState
+from ..state.map_view_settings import MapViewSettings
+from ..state.number_table import NumberTable
+from ..theme import GAP, current_theme, scaled
+from ..views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS, TOGGLE_ANALYSIS
+from ..views.export_source import ExportSource
+from ..views.head import HeadPanel
+from ..views.heads import HeadsPanel
+from ..views.sentence import SentencePanel, typing_hint
+from ..widgets.buttons import flat_button
+from ..widgets.commands import Command, run_by_key
+from ..widgets.dialogs import show_failure
+from ..widgets.labels import EmptyState
+from ..widgets.layouts import column_of, row_of, set_visible
+from ..worker.explaining import LeftOutWordsJob
+from ..worker.inference import ExperimentController, Failure
 
 VEIL_OPACITY = 0.6
 

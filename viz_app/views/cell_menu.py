@@ -13,13 +13,14 @@ from augenmerk.core.errors import ExperimentError
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE, AttentionRow
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import intervene, remove, scale, switch_text, temper, toggle
-from augenmerk.viz_app.state.experiment_state import ExperimentState, partner, query_tokens
-from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.theme import scaled, scales
-from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
+
+from ..state.experiment_editor import intervene, remove, scale, switch_text, temper, toggle
+from ..state.experiment_state import ExperimentState, partner, query_tokens
+from ..state.map_view import Pair
+from ..theme import scaled, scales
+from ..widgets.bars import Bar, BarList
+from ..widgets.labels import label
+from ..widgets.layouts import VerticalScrollArea, column_of, row_of
 
 
 class CellMenu(QMenu):

@@ -17,23 +17,23 @@ from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention, in_groups, scaling
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
-from augenmerk.viz_app.heatmap.drawing import POINTER_PX, VEIL_OPACITY, Box, pointer_shapes
-from augenmerk.viz_app.heatmap.heatmap import selection_mode_of
-from augenmerk.viz_app.heatmap.map_image import paint_shapes
-from augenmerk.viz_app.state import experiment_editor as edits
-from augenmerk.viz_app.state.experiment_editor import force
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import MARKS
-from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, ShownMaps
-from augenmerk.viz_app.state.marks import key_shares, pointed_word, word_of_query
-from augenmerk.viz_app.state.sentence_text import LOW_PROBABILITY, new_words, visible
-from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled, scales
-from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, UNDO
-from augenmerk.viz_app.widgets.buttons import choice_buttons, flat_button
-from augenmerk.viz_app.widgets.canvas import Canvas
-from augenmerk.viz_app.widgets.commands import add_shortcut
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import (
+
+from ..heatmap.drawing import POINTER_PX, VEIL_OPACITY, Box, pointer_shapes
+from ..heatmap.heatmap import selection_mode_of
+from ..heatmap.map_image import paint_shapes
+from ..state import experiment_editor as edits
+from ..state.experiment_editor import force
+from ..state.experiment_state import ExperimentState
+from ..state.map_view import MARKS
+from ..state.map_view_settings import SHOWN_MAPS, ShownMaps
+from ..state.marks import key_shares, pointed_word, word_of_query
+from ..state.sentence_text import LOW_PROBABILITY, new_words, visible
+from ..theme import CHIP_RADIUS, current_theme, scaled, scales
+from ..widgets.buttons import choice_buttons, flat_button
+from ..widgets.canvas import Canvas
+from ..widgets.commands import add_shortcut
+from ..widgets.labels import label
+from ..widgets.layouts import (
     FlowLayout,
     LinesScrollArea,
     column_of,
@@ -43,6 +43,7 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     take_out,
 )
+from .commands import NEXT_MAPS, REDO, UNDO
 
 INSET = 3  # the left edge of the text above
 SPACING = 6

@@ -7,11 +7,12 @@ from typing import Protocol
 from PySide6.QtGui import QKeySequence
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
-from augenmerk.viz_app.state.experiment_editor import reset, toggle
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import Direction
-from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
-from augenmerk.viz_app.widgets.commands import Command
+
+from ..state.experiment_editor import reset, toggle
+from ..state.experiment_state import ExperimentState
+from ..state.head_roles import Direction
+from ..state.map_view_settings import SHOWN_MAPS
+from ..widgets.commands import Command
 
 SENTENCE, MAPS, SCENES = "Sentence", "Maps, also in the presentation", "While a lesson is shown"
 """Headings of the sheet of keys."""

@@ -11,18 +11,19 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 from augenmerk.core.maps.selection import DEFAULT_LABEL_MODE
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.examples import Example, copy_examples, gallery
-from augenmerk.viz_app.state.experiment_editor import show_experiment
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.languages import language_names
-from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import scaled, scales
-from augenmerk.viz_app.views.cell_menu import Popup
-from augenmerk.viz_app.views.sentence_input import SentenceInput
-from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of
+
+from ..state.examples import Example, copy_examples, gallery
+from ..state.experiment_editor import show_experiment
+from ..state.experiment_state import ExperimentState
+from ..state.languages import language_names
+from ..state.map_view import Pair
+from ..state.model_info import ModelInfo
+from ..theme import scaled, scales
+from ..widgets.buttons import MenuButton, flat_button
+from ..widgets.labels import ElidingLabel, label
+from ..widgets.layouts import VerticalScrollArea, column_of
+from .cell_menu import Popup
+from .sentence_input import SentenceInput
 
 GALLERY_ENTRY = "What attention shows: a gallery…"
 MORE_SENTENCES = "More sentences, without notes"

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from PySide6.QtWidgets import QWidget
 
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.number_table import NumberTable
+from ..state.experiment_state import ExperimentState
+from ..state.number_table import NumberTable
 
 
 @dataclass(frozen=True, eq=False)

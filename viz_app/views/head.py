@@ -39,16 +39,17 @@ from augenmerk.core.maps.trace import Trace
 from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MapKind
-from augenmerk.viz_app.heatmap.heatmap import Heatmap, least_height
-from augenmerk.viz_app.heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.heatmap.lines_view import LinesView
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_editor import switch_text, toggle
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import role_in_words, role_name
-from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.state.map_view_settings import FIT, on_redraw
-from augenmerk.viz_app.state.weight_explanation import (
+
+from ..heatmap.heatmap import Heatmap, least_height
+from ..heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from ..heatmap.lines_view import LinesView
+from ..state import map_text
+from ..state.experiment_editor import switch_text, toggle
+from ..state.experiment_state import ExperimentState
+from ..state.head_roles import role_in_words, role_name
+from ..state.map_view import Pair
+from ..state.map_view_settings import FIT, on_redraw
+from ..state.weight_explanation import (
     ComponentsView,
     QueryKeyView,
     WeightExplanation,
@@ -56,15 +57,13 @@ from augenmerk.viz_app.state.weight_explanation import (
     explained_pair,
     query_key_view,
 )
-from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
-from augenmerk.viz_app.views.cell_menu import CellMenu, PartEditor
-from augenmerk.viz_app.views.commands import SWITCH_HEAD
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, choice_buttons, flat_button
-from augenmerk.viz_app.widgets.canvas import Canvas
-from augenmerk.viz_app.widgets.commands import Command, run_by_key
-from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
-from augenmerk.viz_app.widgets.labels import ElidingLabel, StableHeightLabel, label
-from augenmerk.viz_app.widgets.layouts import (
+from ..theme import PANEL_MARGIN, current_theme, scaled, scales
+from ..widgets.buttons import ChoiceMenu, MenuButton, choice_buttons, flat_button
+from ..widgets.canvas import Canvas
+from ..widgets.commands import Command, run_by_key
+from ..widgets.dialogs import ask_where_to_save, show_failure
+from ..widgets.labels import ElidingLabel, StableHeightLabel, label
+from ..widgets.layouts import (
     ContentHeightScrollArea,
     VerticalScrollArea,
     column_of,
@@ -73,10 +72,12 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
-from augenmerk.viz_app.widgets.pictures import save_picture
-from augenmerk.viz_app.worker.explaining import RowPartsJob
-from augenmerk.viz_app.worker.inference import ExperimentController, Failure
-from augenmerk.viz_app.worker.jobs import TraceJob
+from ..widgets.pictures import save_picture
+from ..worker.explaining import RowPartsJob
+from ..worker.inference import ExperimentController, Failure
+from ..worker.jobs import TraceJob
+from .cell_menu import CellMenu, PartEditor
+from .commands import SWITCH_HEAD
 
 SCOPES = {
     "head": ("this head", "This head alone"),

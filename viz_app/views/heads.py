@@ -8,14 +8,15 @@ from PySide6.QtWidgets import QFrame, QWidget
 from augenmerk.core.maps.roles import ROLES, Role, SampleRoles
 from augenmerk.core.model.heads import HeadGroup
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view_settings import on_redraw
-from augenmerk.viz_app.theme import GAP, PANEL_MARGIN
-from augenmerk.viz_app.views.cell_menu import PartsMenu
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label
-from augenmerk.viz_app.widgets.layouts import column_of, row_of, wrapping_row
+
+from ..heatmap.head_grid import HeadGrid, HeadGridArea
+from ..state.experiment_state import ExperimentState
+from ..state.map_view_settings import on_redraw
+from ..theme import GAP, PANEL_MARGIN
+from ..widgets.buttons import ChoiceMenu
+from ..widgets.labels import ElidingLabel, label
+from ..widgets.layouts import column_of, row_of, wrapping_row
+from .cell_menu import PartsMenu
 
 SCALES = {
     "shared": ("shared", "Shared: the last colour stands for weight 1 everywhere (for norms: the largest of a kind)"),

@@ -8,11 +8,12 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
-from augenmerk.viz_app.theme import Theme, current_theme, is_theme_change
-from augenmerk.viz_app.widgets.labels import label, show_text
-from augenmerk.viz_app.worker.inference import ABOUT_A_RESULT, ExperimentController, Request
-from augenmerk.viz_app.worker.jobs import Job
+
+from ..state.experiment_state import ExperimentState, RequestState
+from ..theme import Theme, current_theme, is_theme_change
+from ..widgets.labels import label, show_text
+from ..worker.inference import ABOUT_A_RESULT, ExperimentController, Request
+from ..worker.jobs import Job
 
 
 class LivePanel(QFrame):

@@ -15,12 +15,13 @@ from augenmerk.core.text.languages import a_sentence_in, with_code
 from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.translation.experiment import GivenTarget
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
-from augenmerk.viz_app.state.experiment_editor import redo, set_output, undo
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.languages import language_names, language_of, target_code
-from augenmerk.viz_app.state.map_view import MARKS
-from augenmerk.viz_app.state.marks import key_shares
-from augenmerk.viz_app.state.sentence_text import (
+
+from ..state.experiment_editor import redo, set_output, undo
+from ..state.experiment_state import ExperimentState
+from ..state.languages import language_names, language_of, target_code
+from ..state.map_view import MARKS
+from ..state.marks import key_shares
+from ..state.sentence_text import (
     MAX_CHARACTERS,
     edited_spans,
     ignored_span,
@@ -33,13 +34,13 @@ from augenmerk.viz_app.state.sentence_text import (
     unknown_spans,
     word_spans,
 )
-from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
-from augenmerk.viz_app.views.chips import InterventionChips, ShownMapsSwitch, WordChips
-from augenmerk.viz_app.views.examples_menu import ExamplesMenu
-from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks, TargetLine
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton, flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label, show_text
-from augenmerk.viz_app.widgets.layouts import LinesScrollArea, column_of, labelled_row, row_of, set_visible, take_out
+from ..theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
+from ..widgets.buttons import ChoiceMenu, MenuButton, flat_button
+from ..widgets.labels import ElidingLabel, label, show_text
+from ..widgets.layouts import LinesScrollArea, column_of, labelled_row, row_of, set_visible, take_out
+from .chips import InterventionChips, ShownMapsSwitch, WordChips
+from .examples_menu import ExamplesMenu
+from .sentence_input import SentenceInput, SentenceMarks, TargetLine
 
 BUSY_DELAY_MS = 250
 LONG_TEXT, LONG_TEXT_IF_LOW = 150, 80

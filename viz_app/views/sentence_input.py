@@ -21,10 +21,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip
 
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span, limited
-from augenmerk.viz_app.theme import current_theme, is_theme_change, set_role
-from augenmerk.viz_app.views.commands import SENTENCE
-from augenmerk.viz_app.widgets.commands import Command, run_by_key
+from ..state.sentence_text import MAX_CHARACTERS, Span, limited
+from ..theme import current_theme, is_theme_change, set_role
+from ..widgets.commands import Command, run_by_key
+from .commands import SENTENCE
 
 DEBOUNCE_MS = 300
 MAX_LINES = 4

@@ -9,9 +9,9 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy
 
-from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import Theme, current_theme, scaled, scales
-from augenmerk.viz_app.widgets.canvas import Canvas
+from ..state.sentence_text import visible
+from ..theme import Theme, current_theme, scaled, scales
+from .canvas import Canvas
 
 LINE_GAP = 6
 GAP = 6

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QPointF
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from augenmerk.viz_app.theme import current_theme, is_theme_change
+from ..theme import current_theme, is_theme_change
 
 
 class Canvas(QWidget):

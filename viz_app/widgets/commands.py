@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.viz_app.state.sentence_text import elided
-from augenmerk.viz_app.theme import scaled, scales
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of
+from ..state.sentence_text import elided
+from ..theme import scaled, scales
+from .labels import label
+from .layouts import VerticalScrollArea, column_of
 
 PALETTE_SIZE = 520, 380
 MAX_SHOWN = 40

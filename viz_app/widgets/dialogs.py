@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core import __version__
-from augenmerk.viz_app.worker.inference import Failure
+
+from ..worker.inference import Failure
 
 
 def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:

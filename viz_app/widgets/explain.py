@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QCursor, QHelpEvent, Qt, QWhatsThisClickedEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QGroupBox, QLabel, QToolTip, QWhatsThis, QWidget
 
-from augenmerk.viz_app.state.glossary import Entry, glossary
-from augenmerk.viz_app.theme import current_theme
+from ..state.glossary import Entry, glossary
+from ..theme import current_theme
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
 CHAPTER = "chapter:"

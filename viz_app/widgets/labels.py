@@ -8,10 +8,10 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from augenmerk.viz_app.palette import Palette
-from augenmerk.viz_app.state.sentence_text import Piece, breakable
-from augenmerk.viz_app.theme import scales
-from augenmerk.viz_app.widgets.layouts import LinesScrollArea, add_parts, row_of
+from ..palette import Palette
+from ..state.sentence_text import Piece, breakable
+from ..theme import scales
+from .layouts import LinesScrollArea, add_parts, row_of
 
 
 class ElidingLabel(QLabel):

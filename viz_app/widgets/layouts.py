@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from augenmerk.viz_app.theme import scaled, scales
+from ..theme import scaled, scales
 
 
 @dataclass(frozen=True)

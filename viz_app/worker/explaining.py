@@ -6,7 +6,8 @@ from typing import ClassVar
 from augenmerk.core.maps.parts import RowParts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Word
-from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
+
+from .jobs import JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
 
 
 class LeftOutWordsJob(TranslationJob):

@@ -17,9 +17,10 @@ from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
-from augenmerk.viz_app.state.experiment_state import ExperimentRequest, ExperimentState, Progress, RequestState
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker.jobs import (
+
+from ..state.experiment_state import ExperimentRequest, ExperimentState, Progress, RequestState
+from ..state.model_info import ModelInfo
+from .jobs import (
     ExperimentJob,
     Job,
     JobInterrupted,

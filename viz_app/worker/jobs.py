@@ -12,8 +12,9 @@ from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.roles import read_sample_roles
 from augenmerk.core.maps.trace import Trace
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.viz_app.state.experiment_state import ExperimentRequest, Progress
-from augenmerk.viz_app.state.model_info import ModelInfo
+
+from ..state.experiment_state import ExperimentRequest, Progress
+from ..state.model_info import ModelInfo
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator

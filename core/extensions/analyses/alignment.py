@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.arguments import CheckedFields, checks_arguments, require_translations
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.extensions.analyses.samples import SAMPLE_LANGUAGES
-from augenmerk.core.plain_text import EncodingError
-from augenmerk.core.quantities import counted
-from augenmerk.core.resources import resource_path
-from augenmerk.core.storage import read_text, reason_of
-from augenmerk.core.strict_json import MAX_DIGITS
+from ...arguments import CheckedFields, checks_arguments, require_translations
+from ...errors import AnalysisError
+from ...plain_text import EncodingError
+from ...quantities import counted
+from ...resources import resource_path
+from ...storage import read_text, reason_of
+from ...strict_json import MAX_DIGITS
+from .samples import SAMPLE_LANGUAGES
 
 Link = tuple[int, int]
 Links = frozenset[Link]

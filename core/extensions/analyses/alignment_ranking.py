@@ -11,23 +11,23 @@ from dataclasses import astuple, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.arguments import CheckedFields, checks_arguments
-from augenmerk.core.counting import Counted, CountedText, Index
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.extensions.analyses.alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
-from augenmerk.core.extensions.analyses.samples import require_languages_of_sample
-from augenmerk.core.maps.measure import MeasureName
-from augenmerk.core.maps.measures import MEASURES, measure_maps, measures_of
-from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.maps.selection import LABEL_MODES, LabelMode
-from augenmerk.core.model.interventions import Interventions
-from augenmerk.core.model.sites import PairPass
-from augenmerk.core.text.languages import sentence_with_code
-from augenmerk.core.translation.compilation import CompiledExperiment, compile_general
-from augenmerk.core.translation.experiment import Experiment, General, GivenTarget
-from augenmerk.core.translation.notes import Note, summaries
-from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
-from augenmerk.core.translation.translator import Translator
+from ...arguments import CheckedFields, checks_arguments
+from ...counting import Counted, CountedText, Index
+from ...errors import AnalysisError
+from ...maps.measure import MeasureName
+from ...maps.measures import MEASURES, measure_maps, measures_of
+from ...maps.model_pass import Pass
+from ...maps.selection import LABEL_MODES, LabelMode
+from ...model.interventions import Interventions
+from ...model.sites import PairPass
+from ...text.languages import sentence_with_code
+from ...translation.compilation import CompiledExperiment, compile_general
+from ...translation.experiment import Experiment, General, GivenTarget
+from ...translation.notes import Note, summaries
+from ...translation.result import FloatArray, MapKind, Translation, Word
+from ...translation.translator import Translator
+from .alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
+from .samples import require_languages_of_sample
 
 
 @dataclass(frozen=True)

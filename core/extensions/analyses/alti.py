@@ -29,13 +29,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.extensions.analyses.contributions import Contributions
-from augenmerk.core.maps.capture import AttentionPass, SublayerPass, bias_of, linear_norm, trace_sublayers
-from augenmerk.core.model.heads import AttentionKind
-from augenmerk.core.model.sites import PairPass
-from augenmerk.core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
-from augenmerk.core.translation.translator import Translator
+from ...arguments import checks_arguments
+from ...maps.capture import AttentionPass, SublayerPass, bias_of, linear_norm, trace_sublayers
+from ...model.heads import AttentionKind
+from ...model.sites import PairPass
+from ...translation.result import FloatArray, Translation, TranslationStoppedError, read_only
+from ...translation.translator import Translator
+from .contributions import Contributions
 
 MAX_CHUNK = 2**22
 """Numbers of a block computed at once, to bound memory: a long text in a large model would take gigabytes."""

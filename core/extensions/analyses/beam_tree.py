@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import torch
 
-from augenmerk.core.translation.beam import BeamStep, beam_search
-from augenmerk.core.translation.experiment import Beam, Experiment
-from augenmerk.core.translation.translator import Translator
+from ...translation.beam import BeamStep, beam_search
+from ...translation.experiment import Beam, Experiment
+from ...translation.translator import Translator
 
 
 @dataclass(frozen=True)

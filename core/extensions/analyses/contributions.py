@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.maps.selection import LabelledMap, is_hidden, label_map, merge_words
-from augenmerk.core.quantities import percent
-from augenmerk.core.translation.result import FloatArray, ReadOnlyArrays, Translation
+from ...arguments import checks_arguments
+from ...maps.selection import LabelledMap, is_hidden, label_map, merge_words
+from ...quantities import percent
+from ...translation.result import FloatArray, ReadOnlyArrays, Translation
 
 METHOD = "ALTI+ (Ferrando et al. 2022)"
 """The name shown in the window."""

@@ -12,14 +12,14 @@ from itertools import pairwise
 
 import torch
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.maps.comparing import common_subsequence
-from augenmerk.core.model.intervention_tensors import compile_interventions
-from augenmerk.core.model.outputs import Encoding
-from augenmerk.core.model.sites import PairPass, trace_sites
-from augenmerk.core.translation.experiment import CausalMaskLifted, Greedy
-from augenmerk.core.translation.result import Translation
-from augenmerk.core.translation.translator import Translator
+from ...arguments import checks_arguments
+from ...maps.comparing import common_subsequence
+from ...model.intervention_tensors import compile_interventions
+from ...model.outputs import Encoding
+from ...model.sites import PairPass, trace_sites
+from ...translation.experiment import CausalMaskLifted, Greedy
+from ...translation.result import Translation
+from ...translation.translator import Translator
 
 Places = tuple[int, ...]
 """Indices of words of a translation."""

@@ -12,19 +12,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from augenmerk.core.arguments import checks_arguments, require_translations
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.heads import Head, Network, Side, heads_of, networks_of
-from augenmerk.core.model.non_finite import require_finite
-from augenmerk.core.model.outputs import Encoding
-from augenmerk.core.padding import pad
-from augenmerk.core.translation.compilation import compile_general
-from augenmerk.core.translation.decoding import batches_by_length
-from augenmerk.core.translation.experiment import Experiment, General, GivenTarget, scaling
-from augenmerk.core.translation.notes import summaries
-from augenmerk.core.translation.result import FloatArray, MapKind
-from augenmerk.core.translation.translator import Translator
+from ...arguments import checks_arguments, require_translations
+from ...errors import AnalysisError
+from ...inference.compiled import Model, plain_form
+from ...model.heads import Head, Network, Side, heads_of, networks_of
+from ...model.non_finite import require_finite
+from ...model.outputs import Encoding
+from ...padding import pad
+from ...translation.compilation import compile_general
+from ...translation.decoding import batches_by_length
+from ...translation.experiment import Experiment, General, GivenTarget, scaling
+from ...translation.notes import summaries
+from ...translation.result import FloatArray, MapKind
+from ...translation.translator import Translator
 
 BATCH_SIZE = 16
 """Sentences per batch: few, for little padding and small logits; 64 take half as long again."""

@@ -17,19 +17,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.counting import Index
-from augenmerk.core.errors import AnalysisError, ExperimentError, NonFiniteError
-from augenmerk.core.maps.capture import AttentionPass
-from augenmerk.core.maps.parts import ChangeEffect, Component, EncoderParts, Origin, WordParts
-from augenmerk.core.maps.residual import memory_directions, parts_by_key, residual_streams
-from augenmerk.core.model.non_finite import is_finite
-from augenmerk.core.text.codec import TextCodec
-from augenmerk.core.text.vocabulary import END
-from augenmerk.core.translation.compilation import forced_word
-from augenmerk.core.translation.experiment import Experiment, factors_of, scaling
-from augenmerk.core.translation.result import Alternative, ExperimentResult, Translation
-from augenmerk.core.translation.translator import Translator
+from ...arguments import checks_arguments
+from ...counting import Index
+from ...errors import AnalysisError, ExperimentError, NonFiniteError
+from ...maps.capture import AttentionPass
+from ...maps.parts import ChangeEffect, Component, EncoderParts, Origin, WordParts
+from ...maps.residual import memory_directions, parts_by_key, residual_streams
+from ...model.non_finite import is_finite
+from ...text.codec import TextCodec
+from ...text.vocabulary import END
+from ...translation.compilation import forced_word
+from ...translation.experiment import Experiment, factors_of, scaling
+from ...translation.result import Alternative, ExperimentResult, Translation
+from ...translation.translator import Translator
 
 
 @checks_arguments

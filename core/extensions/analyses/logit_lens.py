@@ -14,13 +14,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.counting import Counted
-from augenmerk.core.errors import NonFiniteError
-from augenmerk.core.model.non_finite import is_finite
-from augenmerk.core.model.sites import SUBLAYERS, PairPass, Sublayer, trace_sites
-from augenmerk.core.translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
-from augenmerk.core.translation.translator import Translator
+from ...arguments import checks_arguments
+from ...counting import Counted
+from ...errors import NonFiniteError
+from ...model.non_finite import is_finite
+from ...model.sites import SUBLAYERS, PairPass, Sublayer, trace_sites
+from ...translation.result import Alternative, FloatArray, ReadOnlyArrays, Translation
+from ...translation.translator import Translator
 
 _MAX_LOGITS = 2**22
 """Logits that are computed in one product."""

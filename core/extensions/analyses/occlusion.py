@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.maps.left_out import ChangedSources
-from augenmerk.core.translation.experiment import (
+from ...arguments import checks_arguments
+from ...errors import AnalysisError
+from ...maps.left_out import ChangedSources
+from ...translation.experiment import (
     AttentionRow,
     SourceEdit,
 )
-from augenmerk.core.translation.result import FloatArray, Translation, Word, read_only
+from ...translation.result import FloatArray, Translation, Word, read_only
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.translator import Translator
+    from ...translation.translator import Translator
 
 BATCH_SIZE = 8
 """Number of changed sentences between two reports of progress."""

@@ -11,24 +11,24 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.arguments import CheckedFields, checks_arguments
-from augenmerk.core.counting import CountedText, Index
-from augenmerk.core.errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
-from augenmerk.core.extensions.analyses.importance import (
+from ...arguments import CheckedFields, checks_arguments
+from ...counting import CountedText, Index
+from ...errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
+from ...maps.parts import Component
+from ...quantities import counted
+from ...translation.compilation import forced_word
+from ...translation.experiment import Experiment, ForcedToken, General
+from ...translation.notes import summaries
+from ...translation.result import ReadOnlyArrays
+from ...translation.translator import Translator
+from ..training.corpora.parallel import read_lines
+from .importance import (
     HeadImportance,
     ScoredTarget,
     importance_of_targets,
     last_importance,
 )
-from augenmerk.core.extensions.analyses.logit_attribution import require_one_word, word_parts
-from augenmerk.core.extensions.training.corpora.parallel import read_lines
-from augenmerk.core.maps.parts import Component
-from augenmerk.core.quantities import counted
-from augenmerk.core.translation.compilation import forced_word
-from augenmerk.core.translation.experiment import Experiment, ForcedToken, General
-from augenmerk.core.translation.notes import summaries
-from augenmerk.core.translation.result import ReadOnlyArrays
-from augenmerk.core.translation.translator import Translator
+from .logit_attribution import require_one_word, word_parts
 
 NUM_FIELDS = 4
 _FIELDS = "sentence, tab, beginning of the translation (may be empty), tab, word, tab, rival"

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from augenmerk.core.errors import AnalysisError
-from augenmerk.core.text.languages import inner_code, language_in_words, language_name, two_letter_code
+from ...errors import AnalysisError
+from ...text.languages import inner_code, language_in_words, language_name, two_letter_code
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.translator import Translator
+    from ...translation.translator import Translator
 
 SAMPLE_LANGUAGES = ("de", "en")
 """Codes of the languages of the pairs aligned by hand and of Multi30k; the examples have only the first."""

@@ -5,9 +5,9 @@ Source: "Attention is Not Only a Weight: Analyzing Transformers with Vector Norm
 
 import numpy as np
 
-from augenmerk.core.maps.measure import Measure
-from augenmerk.core.maps.trace import HeadTrace
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray
+from ...maps.measure import Measure
+from ...maps.trace import HeadTrace
+from ...translation.result import MAP_KINDS, FloatArray
 
 
 def head_norms(heads: HeadTrace) -> FloatArray:

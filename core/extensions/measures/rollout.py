@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from augenmerk.core.maps.measure import Measure
-from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.translation.result import FloatArray, MapKind
+from ...maps.measure import Measure
+from ...maps.model_pass import Pass
+from ...translation.result import FloatArray, MapKind
 
 
 def rollout(weights: FloatArray) -> FloatArray:

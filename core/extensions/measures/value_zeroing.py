@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from augenmerk.core.maps.measure import Measure
-from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
+from ...maps.measure import Measure
+from ...maps.model_pass import Pass
+from ...translation.result import MAP_KINDS, FloatArray, MapKind
 
 MAX_NUMBERS = 2**22
 """Numbers in the outputs of a layer that are computed at once. Without a limit, long texts need gigabytes."""

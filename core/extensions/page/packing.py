@@ -17,19 +17,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint
-from augenmerk.core.errors import CheckpointError
-from augenmerk.core.extensions.page.patterns import javascript_pattern
-from augenmerk.core.extensions.page.scripts import joined_script
-from augenmerk.core.text.codec import TextCodec
-from augenmerk.core.text.languages import COMMON_WORDS, language_name, two_letter_code
-from augenmerk.core.text.phrases import PHRASES
-from augenmerk.core.text.subwords import Subwords
-from augenmerk.core.text.text_codec import JOINING
-from augenmerk.core.text.tokenizers import MAX_CHARACTERS, MAX_WORD_CHARACTERS, SHIPPED, SpacyTokenizer, rules_of
-from augenmerk.core.text.word_counts import MAX_PLACES, RARE_BELOW, SLIPS_BELOW, TIMES_AS_FREQUENT
-from augenmerk.core.translation.decoding import DecodingRules
-from augenmerk.core.translation.typed_text import FEWEST_RARE_WORDS, MAX_WORDS, expectation, fewest_words
+from ...checkpoint.file import Checkpoint
+from ...errors import CheckpointError
+from ...text.codec import TextCodec
+from ...text.languages import COMMON_WORDS, language_name, two_letter_code
+from ...text.phrases import PHRASES
+from ...text.subwords import Subwords
+from ...text.text_codec import JOINING
+from ...text.tokenizers import MAX_CHARACTERS, MAX_WORD_CHARACTERS, SHIPPED, SpacyTokenizer, rules_of
+from ...text.word_counts import MAX_PLACES, RARE_BELOW, SLIPS_BELOW, TIMES_AS_FREQUENT
+from ...translation.decoding import DecodingRules
+from ...translation.typed_text import FEWEST_RARE_WORDS, MAX_WORDS, expectation, fewest_words
+from .patterns import javascript_pattern
+from .scripts import joined_script
 
 MAX_PARAMETERS = 20_000_000
 """Maximum size of a model in a page: more takes a browser seconds for a sentence."""

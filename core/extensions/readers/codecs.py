@@ -18,12 +18,12 @@ from typing import Any, ClassVar, Literal, get_args
 
 import sentencepiece
 
-from augenmerk.core.text.foreign_codec import ForeignCodec, is_punctuation
-from augenmerk.core.text.languages import is_target_code
-from augenmerk.core.text.subword_check import check_model, restricted_model
-from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.text.text_codec import EncodedWord, Word
-from augenmerk.core.text.vocabulary import Vocabulary
+from ...text.foreign_codec import ForeignCodec, is_punctuation
+from ...text.languages import is_target_code
+from ...text.subword_check import check_model, restricted_model
+from ...text.subwords import WORD_MARK
+from ...text.text_codec import EncodedWord, Word
+from ...text.vocabulary import Vocabulary
 
 _CLEANING = (
     *((f" {mark}", mark) for mark in (".", "?", "!", ",")),

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import sentencepiece
 import yaml
 
-from augenmerk.core.errors import ConfigError, ModelImportError
-from augenmerk.core.foreign_files import kind_of_other_file
-from augenmerk.core.strict_json import Field, JsonError, parse, path_of_member, shown
-from augenmerk.core.text.subword_check import check_model
+from ...errors import ConfigError, ModelImportError
+from ...foreign_files import kind_of_other_file
+from ...strict_json import Field, JsonError, parse, path_of_member, shown
+from ...text.subword_check import check_model
 
 MAX_JSON_BYTES = 64 * 2**20
 _MAX_JSON_DEPTH = 12

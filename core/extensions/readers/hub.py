@@ -14,13 +14,13 @@ from typing import Any
 
 import platformdirs
 
-from augenmerk.core.errors import ImportStoppedError, ModelImportError
-from augenmerk.core.extensions.download import CONNECT_TIMEOUT_S, Downloader, OnDownload, RemoteFile
-from augenmerk.core.extensions.readers.folder import ModelFolder
-from augenmerk.core.extensions.readers.marian import check_architecture
-from augenmerk.core.foreign_files import is_web_page, recognize_names
-from augenmerk.core.plain_text import one_line
-from augenmerk.core.storage import write_text
+from ...errors import ImportStoppedError, ModelImportError
+from ...foreign_files import is_web_page, recognize_names
+from ...plain_text import one_line
+from ...storage import write_text
+from ..download import CONNECT_TIMEOUT_S, Downloader, OnDownload, RemoteFile
+from .folder import ModelFolder
+from .marian import check_architecture
 
 _SMALL_FILES = (
     *("config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "README.md"),

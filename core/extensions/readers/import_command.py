@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.cli.outputs import CHECKPOINT, OutputFile
-from augenmerk.core.storage import writable
-from augenmerk.core.text.languages import language_in_words
+from ...cli.outputs import CHECKPOINT, OutputFile
+from ...storage import writable
+from ...text.languages import language_in_words
 
 if TYPE_CHECKING:
-    from augenmerk.core.extensions.readers.model import ImportSummary  # torch comes with it
+    from .model import ImportSummary  # torch comes with it
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +50,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Import, write and describe the model. Raises `AugenmerkError`."""
-    from augenmerk.core.extensions.readers.importing import import_model
-    from augenmerk.core.extensions.readers.model import ImportOptions, check_target
+    from .importing import import_model
+    from .model import ImportOptions, check_target
 
     wanted = ImportOptions(
         revision=options.revision or "",

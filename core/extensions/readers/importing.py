@@ -5,16 +5,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from augenmerk.core import foreign_files
-from augenmerk.core.arguments import checks_arguments
-from augenmerk.core.errors import ModelImportError
-from augenmerk.core.extensions.readers.folder import ModelFolder
-from augenmerk.core.extensions.readers.hub import fetch
-from augenmerk.core.extensions.readers.model import FolderModel, ImportedModel, ImportOptions, ImportSummary
-from augenmerk.core.extensions.readers.pickled import is_pytorch_file
-from augenmerk.core.extensions.readers.reader import READERS
-from augenmerk.core.extensions.readers.weights import check_memory, read_values, weights_among
-from augenmerk.core.foreign_files import CHOOSE, REPOSITORY, is_safetensors, start_of
+from ... import foreign_files
+from ...arguments import checks_arguments
+from ...errors import ModelImportError
+from ...foreign_files import CHOOSE, REPOSITORY, is_safetensors, start_of
+from .folder import ModelFolder
+from .hub import fetch
+from .model import FolderModel, ImportedModel, ImportOptions, ImportSummary
+from .pickled import is_pytorch_file
+from .reader import READERS
+from .weights import check_memory, read_values, weights_among
 
 _COPIES, _COPIES_OF_PICKLED = 2, 3
 """Most copies of the weights in memory: read and converted; for a pickle, read, copied and written by its process."""

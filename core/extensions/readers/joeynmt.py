@@ -13,24 +13,24 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
-from augenmerk.core.config.groups import MAX_LENGTH_PENALTY
-from augenmerk.core.errors import ModelImportError
-from augenmerk.core.extensions.readers.codecs import JoeyNMTCodec, Level
-from augenmerk.core.extensions.readers.folder import OTHER_COPY, ModelFolder, Section, settings_of
-from augenmerk.core.extensions.readers.model import FolderModel, ImportOptions, languages_of
-from augenmerk.core.extensions.readers.reader import Reader
-from augenmerk.core.extensions.readers.weights import (
+from ...config import Activation, DecodingConfig, ModelConfig
+from ...config.groups import MAX_LENGTH_PENALTY
+from ...errors import ModelImportError
+from ...model.layers import sinusoidal_table
+from ...strict_json import shown
+from ...text.codec import CodecPair
+from ...text.vocabulary import ENDS, STARTS, Vocabulary
+from .codecs import JoeyNMTCodec, Level
+from .folder import OTHER_COPY, ModelFolder, Section, settings_of
+from .model import FolderModel, ImportOptions, languages_of
+from .reader import Reader
+from .weights import (
     LayerNames,
     WeightMap,
     check_shapes,
     tied,
     with_positions,
 )
-from augenmerk.core.model.layers import sinusoidal_table
-from augenmerk.core.strict_json import shown
-from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.vocabulary import ENDS, STARTS, Vocabulary
 
 FORMAT = "JoeyNMT 2"
 CONFIG = "config.yaml"

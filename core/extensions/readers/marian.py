@@ -13,13 +13,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from augenmerk.core.config import Activation, DecodingConfig, ModelConfig
-from augenmerk.core.errors import ModelImportError
-from augenmerk.core.extensions.readers.codecs import AddedToken, MarianCodec
-from augenmerk.core.extensions.readers.folder import OTHER_COPY, ModelFolder, Section, settings_of
-from augenmerk.core.extensions.readers.model import FolderModel, ImportOptions, languages_of
-from augenmerk.core.extensions.readers.reader import Reader
-from augenmerk.core.extensions.readers.weights import (
+from ...config import Activation, DecodingConfig, ModelConfig
+from ...errors import ModelImportError
+from ...foreign_files import CHOOSE_MARIAN, other_architecture
+from ...model.layers import sinusoidal_halves_table
+from ...plain_text import name_of
+from ...strict_json import JsonError
+from ...text.codec import CodecPair
+from ...text.vocabulary import Vocabulary
+from .codecs import AddedToken, MarianCodec
+from .folder import OTHER_COPY, ModelFolder, Section, settings_of
+from .model import FolderModel, ImportOptions, languages_of
+from .reader import Reader
+from .weights import (
     MATRICES,
     LayerNames,
     WeightMap,
@@ -27,12 +33,6 @@ from augenmerk.core.extensions.readers.weights import (
     tied,
     with_positions,
 )
-from augenmerk.core.foreign_files import CHOOSE_MARIAN, other_architecture
-from augenmerk.core.model.layers import sinusoidal_halves_table
-from augenmerk.core.plain_text import name_of
-from augenmerk.core.strict_json import JsonError
-from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"
 ACTIVATIONS: dict[str, Activation] = {

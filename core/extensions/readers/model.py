@@ -11,13 +11,19 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from augenmerk.core.arguments import CheckedFields
-from augenmerk.core.checkpoint.file import Checkpoint, Origin, save_checkpoint
-from augenmerk.core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
-from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
-from augenmerk.core.extensions.readers.folder import ModelFolder
-from augenmerk.core.extensions.readers.pickled import is_pytorch_file
-from augenmerk.core.extensions.readers.weights import (
+from ...arguments import CheckedFields
+from ...checkpoint.file import Checkpoint, Origin, save_checkpoint
+from ...config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from ...errors import ImportStoppedError, ModelImportError, StorageError
+from ...plain_text import name_of
+from ...storage import check_writable, is_same_file
+from ...tensor_file import open_foreign_tensors
+from ...text.codec import CodecPair
+from ...text.languages import UNDETERMINED, language_code
+from ...text.word_counts import WordCounts
+from .folder import ModelFolder
+from .pickled import is_pytorch_file
+from .weights import (
     are_half_precision,
     check_finite,
     check_memory,
@@ -26,12 +32,6 @@ from augenmerk.core.extensions.readers.weights import (
     too_large_for_half,
     weights_among,
 )
-from augenmerk.core.plain_text import name_of
-from augenmerk.core.storage import check_writable, is_same_file
-from augenmerk.core.tensor_file import open_foreign_tensors
-from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.languages import UNDETERMINED, language_code
-from augenmerk.core.text.word_counts import WordCounts
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
 """Measured on one core, with 300 MB and 944 MB read and as much written."""

@@ -22,11 +22,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from augenmerk.core.errors import ImportStoppedError, ModelImportError
-from augenmerk.core.extensions.readers.names import chosen_prefix, prefixes_of
-from augenmerk.core.foreign_files import PYTORCH_STARTS, content_of, is_safetensors, kind_of_other_file, start_of
-from augenmerk.core.memory import gigabytes, is_out_of_memory
-from augenmerk.core.storage import reason_of
+from ...errors import ImportStoppedError, ModelImportError
+from ...foreign_files import PYTORCH_STARTS, content_of, is_safetensors, kind_of_other_file, start_of
+from ...memory import gigabytes, is_out_of_memory
+from ...storage import reason_of
+from .names import chosen_prefix, prefixes_of
 
 TIME_LIMIT_S = 600.0
 _MEMORY_BEYOND_FILE = 512 * 2**20

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.extensions.readers.folder import ModelFolder
-from augenmerk.core.extensions.readers.model import FolderModel, ImportedModel, ImportOptions
-from augenmerk.core.registry import Registry
+from ...registry import Registry
+from .folder import ModelFolder
+from .model import FolderModel, ImportedModel, ImportOptions
 
 
 @dataclass(frozen=True, eq=False)

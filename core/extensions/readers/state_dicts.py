@@ -15,24 +15,24 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint, Origin
-from augenmerk.core.config import ModelConfig, RunConfig, preset
-from augenmerk.core.errors import CorpusError, ModelImportError
-from augenmerk.core.extensions.readers.folder import settings_of
-from augenmerk.core.extensions.readers.model import (
+from ...checkpoint.file import Checkpoint, Origin
+from ...config import ModelConfig, RunConfig, preset
+from ...errors import CorpusError, ModelImportError
+from ...model.layers import sinusoidal_table
+from ...plain_text import name_of
+from ...text.codec import CodecPair, words_of_pairs
+from ...text.legacy import vocabulary_tokens
+from ...text.vocabulary import Vocabulary
+from ...text.word_counts import WordCounts
+from ..training.corpora.parallel import kind_of_text, read_lines
+from .folder import settings_of
+from .model import (
     ImportedModel,
     ImportOptions,
     imported_from_file,
 )
-from augenmerk.core.extensions.readers.reader import Reader
-from augenmerk.core.extensions.readers.weights import LayerNames, WeightMap, check_finite, tied
-from augenmerk.core.extensions.training.corpora.parallel import kind_of_text, read_lines
-from augenmerk.core.model.layers import sinusoidal_table
-from augenmerk.core.plain_text import name_of
-from augenmerk.core.text.codec import CodecPair, words_of_pairs
-from augenmerk.core.text.legacy import vocabulary_tokens
-from augenmerk.core.text.vocabulary import Vocabulary
-from augenmerk.core.text.word_counts import WordCounts
+from .reader import Reader
+from .weights import LayerNames, WeightMap, check_finite, tied
 
 WHERE_DATA_IS_NAMED = "under “Multi30k folder” in the dialog, with --data in the terminal"
 DATA_NEEDED = (

@@ -8,14 +8,14 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.errors import ModelImportError
-from augenmerk.core.extensions.readers.names import plain_names
-from augenmerk.core.extensions.readers.pickled import is_pytorch_file, read_pickled
-from augenmerk.core.foreign_files import kind_of_other_file
-from augenmerk.core.memory import available_memory
-from augenmerk.core.model.non_finite import is_finite
-from augenmerk.core.tensor_file import open_foreign_tensors
+from ...config import ModelConfig
+from ...errors import ModelImportError
+from ...foreign_files import kind_of_other_file
+from ...memory import available_memory
+from ...model.non_finite import is_finite
+from ...tensor_file import open_foreign_tensors
+from .names import plain_names
+from .pickled import is_pytorch_file, read_pickled
 
 MATRICES = ("source_embedding.tokens.weight", "target_embedding.tokens.weight", "output.weight")
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

@@ -19,13 +19,16 @@ from typing import Any
 
 import torch
 
-from augenmerk.core import __version__
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from augenmerk.core.checkpoint.history import EpochRecord, write_history
-from augenmerk.core.config.run_config import to_toml
-from augenmerk.core.device import DeviceChoice
-from augenmerk.core.errors import CheckpointError, StorageError
-from augenmerk.core.extensions.training.events import (
+from ... import __version__
+from ...checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from ...checkpoint.history import EpochRecord, write_history
+from ...config.run_config import to_toml
+from ...device import DeviceChoice
+from ...errors import CheckpointError, StorageError
+from ...folder_lock import FolderLock
+from ...run_files import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, STEPS, CheckpointKind
+from ...storage import atomic_path, remedy, write_text
+from .events import (
     CheckpointSaved,
     DivergedError,
     EndReason,
@@ -34,8 +37,8 @@ from augenmerk.core.extensions.training.events import (
     OnSaveFailed,
     SaveFailed,
 )
-from augenmerk.core.extensions.training.film import FilmFrame, frame_path, own_frame_paths, write_frame
-from augenmerk.core.extensions.training.folder import (
+from .film import FilmFrame, frame_path, own_frame_paths, write_frame
+from .folder import (
     RunInputs,
     describe_checkpoint,
     kept_checkpoints,
@@ -43,11 +46,8 @@ from augenmerk.core.extensions.training.folder import (
     read_starts,
     write_run_inputs,
 )
-from augenmerk.core.extensions.training.session import TrainingSession
-from augenmerk.core.extensions.training.step_metrics import StepMetricsWriter
-from augenmerk.core.folder_lock import FolderLock
-from augenmerk.core.run_files import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, STEPS, CheckpointKind
-from augenmerk.core.storage import atomic_path, remedy, write_text
+from .session import TrainingSession
+from .step_metrics import StepMetricsWriter
 
 _MAX_DELETED = 5
 """Times a file is written again after it was deleted meanwhile."""

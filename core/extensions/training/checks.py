@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from augenmerk.core.config import ModelConfig, RunConfig
-from augenmerk.core.config.run_config import with_dotted
-from augenmerk.core.errors import ConfigError, Misfit, TrainingError
-from augenmerk.core.extensions.training.corpora.prepared import EncodedPairs, PreparedCorpus, within_length
-from augenmerk.core.extensions.training.events import MisfitError, Proposal
-from augenmerk.core.extensions.training.session import ORIGINAL_DATA
-from augenmerk.core.memory import MemoryLimit, gigabytes, memory_limit
-from augenmerk.core.model.shapes import num_table_numbers, parameter_shapes
-from augenmerk.core.quantities import counted
+from ...config import ModelConfig, RunConfig
+from ...config.run_config import with_dotted
+from ...errors import ConfigError, Misfit, TrainingError
+from ...memory import MemoryLimit, gigabytes, memory_limit
+from ...model.shapes import num_table_numbers, parameter_shapes
+from ...quantities import counted
+from .corpora.prepared import EncodedPairs, PreparedCorpus, within_length
+from .events import MisfitError, Proposal
+from .session import ORIGINAL_DATA
 
 _MARKS = 2
 """Start and end token of a sentence, which `DataConfig.max_length` does not count."""

@@ -9,8 +9,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from augenmerk.core.config.groups import Precision, TrainingConfig
-from augenmerk.core.model.transformer import Transformer
+from ...config.groups import Precision, TrainingConfig
+from ...model.transformer import Transformer
 
 HiddenStates = Callable[[Tensor, Tensor], Tensor]
 WORKSPACE, WORKSPACE_SIZE = "CUBLAS_WORKSPACE_CONFIG", ":4096:8"

@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from augenmerk.core.errors import ConfigError, DeviceError
+from ...errors import ConfigError, DeviceError
 
 GO, STOP, FAILED = range(3)
 """The outcomes of a step in a process, from best to worst."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.model.size import preset_vocabulary_sizes, size_rows, total
+from ...config import RunConfig, preset
+from ...model.size import preset_vocabulary_sizes, size_rows, total
 
 MULTI30K_PAIRS = 29_000
 TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 19.4
@@ -127,15 +127,15 @@ def _time_steps(
     """The durations of some optimizer steps on random sentences, after those that set up; empty if stopped."""
     import torch
 
-    from augenmerk.core.extensions.training.corpora.batches import Batch
-    from augenmerk.core.extensions.training.device_choices import (
+    from ...model.transformer import Transformer
+    from .corpora.batches import Batch
+    from .device_choices import (
         choose_launches,
         choose_precision,
         random_state_restored,
     )
-    from augenmerk.core.extensions.training.distributed import SINGLE_PROCESS
-    from augenmerk.core.extensions.training.loss import Gradients, LossSum
-    from augenmerk.core.model.transformer import Transformer
+    from .distributed import SINGLE_PROCESS
+    from .loss import Gradients, LossSum
 
     place = torch.device(device)
     with random_state_restored(device):

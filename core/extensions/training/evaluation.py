@@ -16,21 +16,21 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from augenmerk.core.config import DataConfig
-from augenmerk.core.errors import CorpusError
-from augenmerk.core.extensions.training.corpora.batches import Batch, collate, validation_batches
-from augenmerk.core.extensions.training.corpora.prepared import encode_lines
-from augenmerk.core.inference.compiled import Model, plain_form
-from augenmerk.core.model.non_finite import require_finite
-from augenmerk.core.quantities import counted
-from augenmerk.core.text.codec import fold_case
-from augenmerk.core.text.languages import code_of, inner_code
-from augenmerk.core.text.legacy import bleu
-from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
-from augenmerk.core.translation.compilation import compile_general
-from augenmerk.core.translation.experiment import DEFAULT_LENGTH_PENALTY, Experiment, General
-from augenmerk.core.translation.running import Hypothesis
-from augenmerk.core.translation.translator import Translator
+from ...config import DataConfig
+from ...errors import CorpusError
+from ...inference.compiled import Model, plain_form
+from ...model.non_finite import require_finite
+from ...quantities import counted
+from ...text.codec import fold_case
+from ...text.languages import code_of, inner_code
+from ...text.legacy import bleu
+from ...text.tokenizers import SpacyTokenizer, rules_for
+from ...translation.compilation import compile_general
+from ...translation.experiment import DEFAULT_LENGTH_PENALTY, Experiment, General
+from ...translation.running import Hypothesis
+from ...translation.translator import Translator
+from .corpora.batches import Batch, collate, validation_batches
+from .corpora.prepared import encode_lines
 
 
 @dataclass(frozen=True)

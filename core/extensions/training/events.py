@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import RunConfig, TrainingConfig
-from augenmerk.core.errors import ConfigError, TrainingError
-from augenmerk.core.extensions.training.corpora.parallel import DataSource
+from ...checkpoint.history import EpochRecord
+from ...config import RunConfig, TrainingConfig
+from ...errors import ConfigError, TrainingError
+from .corpora.parallel import DataSource
 
 EndReason = Literal["completed", "max_steps", "patience", "stopped", "paused", "discarded"]
 StopRequest = Literal["keep", "pause", "discard"]

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from augenmerk.core.errors import CheckpointError
-from augenmerk.core.extensions.training.events import TrainingEvent
-from augenmerk.core.storage import reason_of
-from augenmerk.core.tensor_file import open_tensor_file, write_tensor_file
-from augenmerk.core.translation.experiment import Experiment
-from augenmerk.core.translation.result import Alternative, AttentionMaps, Translation, Word
+from ...errors import CheckpointError
+from ...storage import reason_of
+from ...tensor_file import open_tensor_file, write_tensor_file
+from ...translation.experiment import Experiment
+from ...translation.result import Alternative, AttentionMaps, Translation, Word
+from .events import TrainingEvent
 
 FILM = "film"
 FORMAT_NAME = "augenmerk-film-frame"

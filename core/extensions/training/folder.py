@@ -17,14 +17,12 @@ from typing import Any, Literal
 
 import platformdirs
 
-from augenmerk.core.checkpoint.history import EpochRecord, read_history
-from augenmerk.core.config import RunConfig
-from augenmerk.core.config.run_config import read_toml
-from augenmerk.core.errors import CheckpointError, ConfigError, StorageError, TrainingError
-from augenmerk.core.extensions.training.corpora.parallel import DataSource
-from augenmerk.core.extensions.training.film import FILM, own_frame_paths
-from augenmerk.core.folder_lock import FolderLock, is_locked
-from augenmerk.core.run_files import (
+from ...checkpoint.history import EpochRecord, read_history
+from ...config import RunConfig
+from ...config.run_config import read_toml
+from ...errors import CheckpointError, ConfigError, StorageError, TrainingError
+from ...folder_lock import FolderLock, is_locked
+from ...run_files import (
     BEST,
     ENVIRONMENT,
     FILES,
@@ -37,9 +35,11 @@ from augenmerk.core.run_files import (
     CheckpointKind,
     is_run,
 )
-from augenmerk.core.storage import read_bytes, read_text, reason_of, remedy, write_text
-from augenmerk.core.strict_json import JsonError, parse
-from augenmerk.core.tensor_file import open_tensor_file
+from ...storage import read_bytes, read_text, reason_of, remedy, write_text
+from ...strict_json import JsonError, parse
+from ...tensor_file import open_tensor_file
+from .corpora.parallel import DataSource
+from .film import FILM, own_frame_paths
 
 _PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
 """Temporary files of `core.storage.atomic_path`, and those of safetensors within them."""

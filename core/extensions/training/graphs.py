@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from augenmerk.core.extensions.training.corpora.batches import Batch
-from augenmerk.core.memory import is_out_of_memory
+from ...memory import is_out_of_memory
+from .corpora.batches import Batch
 
 LENGTHS_IN_STEPS_OF = 8
 """Attention needs lengths of this multiple for its fastest kernels in 16 bits."""

@@ -5,22 +5,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
-from augenmerk.core.config import RunConfig, TrainingConfig
-from augenmerk.core.config.run_config import read_toml, with_dotted
-from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCorpusError
-from augenmerk.core.extensions.training.checkpoint_manager import load_resumable
-from augenmerk.core.extensions.training.checks import check_corpus_fits
-from augenmerk.core.extensions.training.corpora.loading import COPY, load_corpus, located
-from augenmerk.core.extensions.training.corpora.multi30k import DownloadStoppedError
-from augenmerk.core.extensions.training.corpora.parallel import DataSource, name_of_source
-from augenmerk.core.extensions.training.corpora.prepared import PreparedCorpus
-from augenmerk.core.extensions.training.folder import (
+from ...checkpoint.file import Checkpoint, load_checkpoint
+from ...config import RunConfig, TrainingConfig
+from ...config.run_config import read_toml, with_dotted
+from ...errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCorpusError
+from ...run_files import RUN_SETTINGS
+from ...text.codec import CodecPair
+from .checkpoint_manager import load_resumable
+from .checks import check_corpus_fits
+from .corpora.loading import COPY, load_corpus, located
+from .corpora.multi30k import DownloadStoppedError
+from .corpora.parallel import DataSource, name_of_source
+from .corpora.prepared import PreparedCorpus
+from .folder import (
     read_run_inputs,
     require_right_folder,
     was_interrupted_before_first_checkpoint,
 )
-from augenmerk.core.extensions.training.session import (
+from .session import (
     ORIGINAL_DATA,
     changed_data,
     digests_of,
@@ -31,8 +33,6 @@ from augenmerk.core.extensions.training.session import (
     require_same_run,
     require_teachers,
 )
-from augenmerk.core.run_files import RUN_SETTINGS
-from augenmerk.core.text.codec import CodecPair
 
 _MOST_MISFITS = 3
 """That keep a corpus from being prepared: the subwords, and the length limit for each split."""

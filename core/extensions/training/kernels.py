@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from augenmerk.core.inference.products import (
+from ...inference.products import (
     has_faster_kernels,
     is_worth_setting_up,
     product,

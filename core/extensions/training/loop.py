@@ -10,23 +10,25 @@ from typing import Any
 
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint
-from augenmerk.core.checkpoint.history import EpochRecord, num_stale_epochs
-from augenmerk.core.config import RunConfig
-from augenmerk.core.config.run_config import read_toml
-from augenmerk.core.device import DeviceChoice, choose_device
-from augenmerk.core.errors import CheckpointError, StorageError, TrainingError
-from augenmerk.core.extensions.training import events
-from augenmerk.core.extensions.training.checkpoint_manager import CheckpointManager, load_resumable
-from augenmerk.core.extensions.training.checks import check_address_space, check_corpus_fits, check_memory_for_training
-from augenmerk.core.extensions.training.corpora.augmentation import with_noisy_sources
-from augenmerk.core.extensions.training.corpora.batches import Batch, collate, training_batches
-from augenmerk.core.extensions.training.corpora.prepared import PreparedCorpus
-from augenmerk.core.extensions.training.device_choices import deterministic, random_state, random_state_restored
-from augenmerk.core.extensions.training.distributed import SINGLE_PROCESS, CommandKind, World
-from augenmerk.core.extensions.training.evaluation import CorpusLoss
-from augenmerk.core.extensions.training.film import read_film
-from augenmerk.core.extensions.training.folder import (
+from ...checkpoint.file import Checkpoint
+from ...checkpoint.history import EpochRecord, num_stale_epochs
+from ...config import RunConfig
+from ...config.run_config import read_toml
+from ...device import DeviceChoice, choose_device
+from ...errors import CheckpointError, StorageError, TrainingError
+from ...memory import is_out_of_memory
+from ...run_files import BEST, LAST, RUN_SETTINGS
+from . import events
+from .checkpoint_manager import CheckpointManager, load_resumable
+from .checks import check_address_space, check_corpus_fits, check_memory_for_training
+from .corpora.augmentation import with_noisy_sources
+from .corpora.batches import Batch, collate, training_batches
+from .corpora.prepared import PreparedCorpus
+from .device_choices import deterministic, random_state, random_state_restored
+from .distributed import SINGLE_PROCESS, CommandKind, World
+from .evaluation import CorpusLoss
+from .film import read_film
+from .folder import (
     discard_run,
     kept_checkpoints,
     locked,
@@ -34,16 +36,14 @@ from augenmerk.core.extensions.training.folder import (
     require_right_folder,
     was_interrupted_before_first_checkpoint,
 )
-from augenmerk.core.extensions.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
-from augenmerk.core.extensions.training.session import (
+from .schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
+from .session import (
     TrainingSession,
     other_data,
     require_own_initial_model,
     require_same_run,
 )
-from augenmerk.core.extensions.training.validation import ValidationStoppedError, Validator
-from augenmerk.core.memory import is_out_of_memory
-from augenmerk.core.run_files import BEST, LAST, RUN_SETTINGS
+from .validation import ValidationStoppedError, Validator
 
 _REASONS: Mapping[bool | events.StopRequest, events.EndReason] = {
     True: "stopped",

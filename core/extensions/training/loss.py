@@ -16,20 +16,20 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
 
-from augenmerk.core.config import TrainingConfig
-from augenmerk.core.errors import TrainingError
-from augenmerk.core.extensions.training.corpora.batches import Batch, regrouped
-from augenmerk.core.extensions.training.device_choices import (
+from ...config import TrainingConfig
+from ...errors import TrainingError
+from ...inference.products import product
+from ...model.transformer import Transformer
+from .corpora.batches import Batch, regrouped
+from .device_choices import (
     HiddenStates,
     PrecisionChoice,
     max_tokens_at_once,
     tokens_per_pass,
 )
-from augenmerk.core.extensions.training.distributed import FAILED, GO, STOP, World
-from augenmerk.core.extensions.training.graphs import GraphedBackward
-from augenmerk.core.extensions.training.kernels import product_serves, training_kernels
-from augenmerk.core.inference.products import product
-from augenmerk.core.model.transformer import Transformer
+from .distributed import FAILED, GO, STOP, World
+from .graphs import GraphedBackward
+from .kernels import product_serves, training_kernels
 
 
 def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id: int) -> Tensor:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import ModelConfig, TrainingConfig
-from augenmerk.core.quantities import counted, percent
+from ...checkpoint.history import EpochRecord
+from ...config import ModelConfig, TrainingConfig
+from ...quantities import counted, percent
 
 MAX_WARMUP_SHARE = 1 / 4
 """Maximum share of the warm-up in the steps of a run that fits its schedule."""

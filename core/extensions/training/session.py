@@ -11,17 +11,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from augenmerk.core.checkpoint.file import Checkpoint, Origin, fill_parameters, model_digest
-from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import DataConfig, DecodingConfig, RunConfig, TrainingConfig
-from augenmerk.core.config.settings import Settings
-from augenmerk.core.errors import CheckpointError, ConfigError
-from augenmerk.core.extensions.training.corpora.augmentation import Resegmentation
-from augenmerk.core.extensions.training.corpora.batches import Batch
-from augenmerk.core.extensions.training.corpora.loading import USE_TEXT
-from augenmerk.core.extensions.training.corpora.parallel import DataSource, name_of_source
-from augenmerk.core.extensions.training.corpora.prepared import EncodedPairs, PreparedCorpus
-from augenmerk.core.extensions.training.device_choices import (
+from ...checkpoint.file import Checkpoint, Origin, fill_parameters, model_digest
+from ...checkpoint.history import EpochRecord
+from ...config import DataConfig, DecodingConfig, RunConfig, TrainingConfig
+from ...config.settings import Settings
+from ...errors import CheckpointError, ConfigError
+from ...inference.products import has_faster_kernels
+from ...model.transformer import Transformer
+from ...process import available_cores, spinning
+from ...quantities import counted, percent
+from ...strict_json import shown
+from ...text.word_counts import WordCounts
+from .corpora.augmentation import Resegmentation
+from .corpora.batches import Batch
+from .corpora.loading import USE_TEXT
+from .corpora.parallel import DataSource, name_of_source
+from .corpora.prepared import EncodedPairs, PreparedCorpus
+from .device_choices import (
     choose_compiled,
     choose_launches,
     choose_precision,
@@ -30,22 +36,16 @@ from augenmerk.core.extensions.training.device_choices import (
     restore_random_states,
     set_random_state,
 )
-from augenmerk.core.extensions.training.distributed import SINGLE_PROCESS, CommandKind, World
-from augenmerk.core.extensions.training.events import ChangedDataError, DivergedError, Proposal
-from augenmerk.core.extensions.training.folder import RunInputs
-from augenmerk.core.extensions.training.loss import Gradients, LossSum
-from augenmerk.core.extensions.training.schedules import (
+from .distributed import SINGLE_PROCESS, CommandKind, World
+from .events import ChangedDataError, DivergedError, Proposal
+from .folder import RunInputs
+from .loss import Gradients, LossSum
+from .schedules import (
     cooldown_factor,
     fitted_cooldown_epochs,
     fitted_to,
     learning_rate,
 )
-from augenmerk.core.inference.products import has_faster_kernels
-from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.process import available_cores, spinning
-from augenmerk.core.quantities import counted, percent
-from augenmerk.core.strict_json import shown
-from augenmerk.core.text.word_counts import WordCounts
 
 LARGEST_WEIGHT = 1e4
 """Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""

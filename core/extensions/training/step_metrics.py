@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.extensions.training.events import StepDone
-from augenmerk.core.folder_lock import has_name
-from augenmerk.core.run_files import STEPS
+from ...folder_lock import has_name
+from ...run_files import STEPS
+from .events import StepDone
 
 _MAGIC = b"augmstep"
 _VERSION = 1

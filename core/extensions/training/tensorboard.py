@@ -6,15 +6,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.errors import TrainingError
-from augenmerk.core.extensions.training.events import (
+from ...errors import TrainingError
+from ...run_files import TENSORBOARD
+from .events import (
     EpochDone,
     SampleTranslated,
     StepDone,
     TrainingEvent,
     TrainingStarted,
 )
-from augenmerk.core.run_files import TENSORBOARD
 
 _CURVES = {
     StepDone: {

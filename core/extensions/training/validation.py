@@ -4,26 +4,26 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from augenmerk.core.device import DeviceChoice
-from augenmerk.core.extensions.training.corpora.batches import Batch, collate, validation_batches
-from augenmerk.core.extensions.training.device_choices import max_tokens_at_once
-from augenmerk.core.extensions.training.evaluation import (
+from ...device import DeviceChoice
+from ...text.languages import code_of, with_code
+from ...text.tokenizers import has_rules, rules_for
+from ...translation.notes import summaries, texts_of
+from ...translation.running import Hypothesis
+from ...translation.translator import Translator
+from ...translation.typed_text import encode_source
+from .corpora.batches import Batch, collate, validation_batches
+from .device_choices import max_tokens_at_once
+from .evaluation import (
     CorpusLoss,
     bleu_tokenized_lowercased,
     corpus_loss,
     in_words_of_bleu,
     reference_words,
 )
-from augenmerk.core.extensions.training.events import DivergedError, SampleTranslated, TranslatedExample
-from augenmerk.core.extensions.training.film import FilmFrame
-from augenmerk.core.extensions.training.kernels import training_kernels
-from augenmerk.core.extensions.training.session import TrainingSession
-from augenmerk.core.text.languages import code_of, with_code
-from augenmerk.core.text.tokenizers import has_rules, rules_for
-from augenmerk.core.translation.notes import summaries, texts_of
-from augenmerk.core.translation.running import Hypothesis
-from augenmerk.core.translation.translator import Translator
-from augenmerk.core.translation.typed_text import encode_source
+from .events import DivergedError, SampleTranslated, TranslatedExample
+from .film import FilmFrame
+from .kernels import training_kernels
+from .session import TrainingSession
 
 NUM_EXAMPLES = 5
 PROBE_LENGTHS = range(8, 17)

@@ -25,16 +25,17 @@ from augenmerk.core.process import collector_paused
 from augenmerk.core.quantities import counted, duration
 from augenmerk.core.storage import writable
 from augenmerk.core.text.languages import UNDETERMINED, language_code, language_in_words, language_name
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_state import Progress
-from augenmerk.viz_app.theme import GAP, PAGE_MARGIN
-from augenmerk.viz_app.widgets.bars import ProgressLine
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu
-from augenmerk.viz_app.widgets.dialogs import ask_what_to_open, ask_where_to_save
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts, keep_room, row_of
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
-from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
+
+from ...preferences import Preferences
+from ...state.experiment_state import Progress
+from ...theme import GAP, PAGE_MARGIN
+from ...widgets.bars import ProgressLine
+from ...widgets.buttons import ChoiceMenu
+from ...widgets.dialogs import ask_what_to_open, ask_where_to_save
+from ...widgets.labels import label
+from ...widgets.layouts import add_parts, keep_room, row_of
+from ...worker.inference import Failure, InferenceWorker, Request
+from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.extensions.readers.model import ImportSummary  # imports torch

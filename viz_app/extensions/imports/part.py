@@ -4,10 +4,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog, ImportDialog
-from augenmerk.viz_app.widgets.commands import Command
-from augenmerk.viz_app.window_part import WindowPart
-from augenmerk.viz_app.worker.inference import InferenceWorker
+from ...widgets.commands import Command
+from ...window_part import WindowPart
+from ...worker.inference import InferenceWorker
+from .import_dialog import HubDialog, ImportDialog
 
 
 class ImportPart(WindowPart):

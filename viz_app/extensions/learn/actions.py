@@ -17,13 +17,14 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.result import MAP_KINDS, Translation
-from augenmerk.viz_app.extensions.learn.sentence import OwnSentence
-from augenmerk.viz_app.extensions.learn.values import pair_tokens, place_to_remove, unsure_step
-from augenmerk.viz_app.state import experiment_editor
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import clarity, clearest_head
-from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+
+from ...state import experiment_editor
+from ...state.experiment_state import ExperimentState
+from ...state.head_roles import clarity, clearest_head
+from ...state.map_view import Pair
+from ...state.map_view_settings import SHOWN_MAPS
+from .sentence import OwnSentence
+from .values import pair_tokens, place_to_remove, unsure_step
 
 NEARLY = 0.95
 """Weights of at least this share of the largest are nearly as large."""

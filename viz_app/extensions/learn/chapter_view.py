@@ -7,18 +7,11 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QToolButton, QWidget
 
-from augenmerk.viz_app.extensions.learn.actions import ACTIONS, ChapterActions, shuffled
-from augenmerk.viz_app.extensions.learn.chapter import Chapter, Paragraph, Predict, Textbook, Try
-from augenmerk.viz_app.extensions.learn.checks import CHECKS, Check, Question, Verdict
-from augenmerk.viz_app.extensions.learn.figures.attention import MapFigure
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.extensions.learn.figures.registry import FIGURES
-from augenmerk.viz_app.extensions.learn.values import UNKNOWN, pair_tokens, values_of
-from augenmerk.viz_app.heatmap.head_grid import FOLDED, UNFOLDED
-from augenmerk.viz_app.theme import GAP, current_theme, scaled
-from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import (
+from ...heatmap.head_grid import FOLDED, UNFOLDED
+from ...theme import GAP, current_theme, scaled
+from ...widgets.buttons import flat_button
+from ...widgets.labels import label
+from ...widgets.layouts import (
     FlowLayout,
     VerticalScrollArea,
     area_around,
@@ -28,6 +21,13 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     take_out,
 )
+from .actions import ACTIONS, ChapterActions, shuffled
+from .chapter import Chapter, Paragraph, Predict, Textbook, Try
+from .checks import CHECKS, Check, Question, Verdict
+from .figures.attention import MapFigure
+from .figures.figure import ChapterFigure, LearnContext
+from .figures.registry import FIGURES
+from .values import UNKNOWN, pair_tokens, values_of
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 780

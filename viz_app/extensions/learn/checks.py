@@ -26,14 +26,15 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.extensions.learn.actions import find_networks, shuffled, strongest_pair
-from augenmerk.viz_app.extensions.learn.job import RunJob, Smoothing, SmoothingJob
-from augenmerk.viz_app.extensions.learn.values import place_to_remove, unsure_step
-from augenmerk.viz_app.extensions.words.jobs import LensJob
-from augenmerk.viz_app.state.experiment_state import ExperimentState, pair_in
-from augenmerk.viz_app.state.head_roles import role_in_words
-from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.worker.jobs import Job
+
+from ...state.experiment_state import ExperimentState, pair_in
+from ...state.head_roles import role_in_words
+from ...state.map_view import Pair
+from ...worker.jobs import Job
+from ..words.jobs import LensJob
+from .actions import find_networks, shuffled, strongest_pair
+from .job import RunJob, Smoothing, SmoothingJob
+from .values import place_to_remove, unsure_step
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.logit_lens import LogitLens

@@ -11,8 +11,9 @@ from augenmerk.core.maps.parts import WordParts
 from augenmerk.core.model.heads import Head, Network, networks_of
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, Translation, read_only
-from augenmerk.viz_app.state.head_roles import clarity
-from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
+
+from ...state.head_roles import clarity
+from ...worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.beam_tree import BeamTree

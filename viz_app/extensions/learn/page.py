@@ -11,24 +11,25 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QPushButton, QS
 from augenmerk.core.model.size import Module
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.languages import language_name
-from augenmerk.viz_app.extensions.learn.chapter import LANGUAGE, Chapter, languages, read_chapters
-from augenmerk.viz_app.extensions.learn.chapter_view import STACKED, ChapterView
-from augenmerk.viz_app.extensions.learn.figures.figure import LearnContext
-from augenmerk.viz_app.extensions.learn.figures.stack import MeasuredModel, StackDrawing
-from augenmerk.viz_app.extensions.learn.sentence import OwnSentence
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import GAP, scaled
-from augenmerk.viz_app.views.chips import HINT_WITHOUT_HEADS
-from augenmerk.viz_app.views.export_source import ExportSource
-from augenmerk.viz_app.views.sentence import SentencePanel
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
-from augenmerk.viz_app.widgets.commands import BoundCommand
-from augenmerk.viz_app.widgets.labels import EmptyState, label
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
-from augenmerk.viz_app.worker.inference import ExperimentController, Failure, InferenceWorker, Request
-from augenmerk.viz_app.worker.jobs import LoadJob
+
+from ...state.experiment_state import ExperimentState
+from ...state.map_view_settings import MapViewSettings
+from ...state.model_info import ModelInfo
+from ...theme import GAP, scaled
+from ...views.chips import HINT_WITHOUT_HEADS
+from ...views.export_source import ExportSource
+from ...views.sentence import SentencePanel
+from ...widgets.buttons import ChoiceMenu, flat_button
+from ...widgets.commands import BoundCommand
+from ...widgets.labels import EmptyState, label
+from ...widgets.layouts import VerticalScrollArea, column_of, row_of
+from ...worker.inference import ExperimentController, Failure, InferenceWorker, Request
+from ...worker.jobs import LoadJob
+from .chapter import LANGUAGE, Chapter, languages, read_chapters
+from .chapter_view import STACKED, ChapterView
+from .figures.figure import LearnContext
+from .figures.stack import MeasuredModel, StackDrawing
+from .sentence import OwnSentence
 
 USE = "Use the sentence from Translate"
 NARROW_PAGE = 1230

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QWidget
 
-from augenmerk.viz_app.extensions.learn.chapter import read_chapters
-from augenmerk.viz_app.extensions.presentation.presentation import Presentable, ViewProvider
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.widgets.commands import BoundCommand, Command
-from augenmerk.viz_app.window_part import WindowPage
+from ...state.experiment_state import ExperimentState
+from ...widgets.commands import BoundCommand, Command
+from ...window_part import WindowPage
+from ..presentation.presentation import Presentable, ViewProvider
+from .chapter import read_chapters
 
 if TYPE_CHECKING:
-    from augenmerk.viz_app.extensions.learn.page import LearnPage
+    from .page import LearnPage
 
 NAME = "learn"
 
@@ -34,7 +34,7 @@ class LearnPart(WindowPage, ViewProvider):
 
     def make(self) -> "LearnPage":
         """See `WindowPage`."""
-        from augenmerk.viz_app.extensions.learn.page import LearnPage
+        from .page import LearnPage
 
         window, preferences = self.window, self.window.preferences
         page = LearnPage(
@@ -67,8 +67,8 @@ class LearnPart(WindowPage, ViewProvider):
 
     def sheet(self) -> Sequence[Command[Any]]:
         """See `WindowPart`."""
-        from augenmerk.viz_app.extensions.learn.figures.stack import STACK_COMMANDS
-        from augenmerk.viz_app.extensions.words.word_parts import BAR_COMMANDS
+        from ..words.word_parts import BAR_COMMANDS
+        from .figures.stack import STACK_COMMANDS
 
         return (*STACK_COMMANDS, *BAR_COMMANDS)
 

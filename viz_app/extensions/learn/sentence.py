@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from psygnal import Signal
 
-from augenmerk.viz_app.state.experiment_editor import edit_text
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.languages import NEUTRAL, language_names
+from ...state.experiment_editor import edit_text
+from ...state.experiment_state import ExperimentState
+from ...state.languages import NEUTRAL, language_names
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 

@@ -11,7 +11,8 @@ from augenmerk.core.model.heads import networks_of
 from augenmerk.core.quantities import percent, percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.result import MAP_KINDS, MapKind, Translation
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+
+from ...state.experiment_state import ExperimentState
 
 UNKNOWN, NO_BREAK = "…", "\u00a0"
 

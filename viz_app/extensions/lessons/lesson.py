@@ -16,7 +16,8 @@ from augenmerk.core.translation.experiment_file import (
     Scene,
     to_bytes,
 )
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+
+from ...state.experiment_state import ExperimentState
 
 NEW_TITLE = "New lesson"
 

@@ -19,13 +19,14 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.translation.experiment_file import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Scene
-from augenmerk.viz_app.extensions.lessons.lesson import OpenLesson, SceneAnswer, as_line, as_title
-from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
-from augenmerk.viz_app.views.commands import SCENE_COMMANDS
-from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.commands import BoundCommand, add_shortcut
-from augenmerk.viz_app.widgets.labels import ElidingLabel, MaxLinesLabel, label, show_text
-from augenmerk.viz_app.widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
+
+from ...theme import PANEL_MARGIN, scaled, scales, set_role
+from ...views.commands import SCENE_COMMANDS
+from ...widgets.buttons import flat_button
+from ...widgets.commands import BoundCommand, add_shortcut
+from ...widgets.labels import ElidingLabel, MaxLinesLabel, label, show_text
+from ...widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
+from .lesson import OpenLesson, SceneAnswer, as_line, as_title
 
 MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_EDITED, LOW_WINDOW = 3, 2, 1, 740
 """Lines of a text; fewer in a window below this height, in pixels at 100%."""

@@ -22,9 +22,10 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
     write_lesson_file,
 )
-from augenmerk.viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
-from augenmerk.viz_app.documents.own_files import restoring, set_aside
-from augenmerk.viz_app.documents.reading import (
+
+from ...documents.experiment_documents import NOTHING, ExperimentDocuments
+from ...documents.own_files import restoring, set_aside
+from ...documents.reading import (
     SHIPPED_LESSONS,
     check_length,
     check_view,
@@ -33,31 +34,31 @@ from augenmerk.viz_app.documents.reading import (
     saved_experiment,
     with_contents,
 )
-from augenmerk.viz_app.extensions.lessons.lesson import OpenLesson, SceneAnswer, Views, as_title
-from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING, LessonBar, LessonTextDialog
-from augenmerk.viz_app.extensions.lessons.lesson_export import (
+from ...preferences import Preferences
+from ...state.experiment_editor import ExperimentEditor, Step, resume_history
+from ...state.experiment_state import ExperimentState
+from ...state.map_view_settings import MapViewSettings
+from ...state.model_info import ModelInfo
+from ...views.commands import UNDO
+from ...widgets.commands import BoundCommand, Command
+from ...widgets.dialogs import ask_where_to_save, show_failure
+from ...worker.inference import Failure, InferenceWorker, Request
+from ..pictures.html_page import save_lesson_page
+from ..pictures.menu import PageJob, WritingDialog
+from ..pictures.page_lesson import PageLesson, check_model
+from ..pictures.sheet_pdf import save_sheet_pdf
+from ..pictures.worksheet import Sheet, save_sheet
+from ..presentation.pointer import pointer_button
+from .lesson import OpenLesson, SceneAnswer, Views, as_title
+from .lesson_bar import COMPUTING, LessonBar, LessonTextDialog
+from .lesson_export import (
     LessonResultsJob,
     SceneResult,
     page_scenes,
     scene_parts,
     sheet_scenes,
 )
-from augenmerk.viz_app.extensions.lessons.scene_on_screen import SceneOnScreen
-from augenmerk.viz_app.extensions.pictures.html_page import save_lesson_page
-from augenmerk.viz_app.extensions.pictures.menu import PageJob, WritingDialog
-from augenmerk.viz_app.extensions.pictures.page_lesson import PageLesson, check_model
-from augenmerk.viz_app.extensions.pictures.sheet_pdf import save_sheet_pdf
-from augenmerk.viz_app.extensions.pictures.worksheet import Sheet, save_sheet
-from augenmerk.viz_app.extensions.presentation.pointer import pointer_button
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step, resume_history
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.views.commands import UNDO
-from augenmerk.viz_app.widgets.commands import BoundCommand, Command
-from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
+from .scene_on_screen import SceneOnScreen
 
 FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
 PREFIX = "Lesson: "

@@ -9,20 +9,21 @@ from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
 from augenmerk.core.translation.experiment_file import Lesson, Scene
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
-from augenmerk.viz_app.documents.reading import apply_view, heads_missing
-from augenmerk.viz_app.extensions.lessons.lesson import AnswerNow, ComputedAnswer
-from augenmerk.viz_app.extensions.pictures.html_page import ScenePart
-from augenmerk.viz_app.extensions.pictures.page_content import page_content
-from augenmerk.viz_app.extensions.pictures.page_lesson import PageScene, check_model, why_recorded
-from augenmerk.viz_app.extensions.pictures.page_parts import changes_in_words
-from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed, notes_on, translation_line
-from augenmerk.viz_app.extensions.pictures.worksheet import SheetScene
-from augenmerk.viz_app.heatmap.drawing import large_map
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_editor import dropped_notice, open_experiment
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
+
+from ...documents.reading import apply_view, heads_missing
+from ...heatmap.drawing import large_map
+from ...state import map_text
+from ...state.experiment_editor import dropped_notice, open_experiment
+from ...state.experiment_state import ExperimentState
+from ...state.model_info import ModelInfo
+from ...worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
+from ..pictures.html_page import ScenePart
+from ..pictures.page_content import page_content
+from ..pictures.page_lesson import PageScene, check_model, why_recorded
+from ..pictures.page_parts import changes_in_words
+from ..pictures.scene_notes import Ringed, notes_on, translation_line
+from ..pictures.worksheet import SheetScene
+from .lesson import AnswerNow, ComputedAnswer
 
 _SEVERAL = "In the app, this scene shows several heads together: {title}. Here it shows one of them."
 

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.reading import read_lesson
-from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, page_scenes
-from augenmerk.viz_app.extensions.lessons.scene_answers import answer_now
-from augenmerk.viz_app.extensions.pictures.page_lesson import PageLesson, check_model
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.worker.jobs import describe
+
+from ...documents.reading import read_lesson
+from ...state.experiment_state import ExperimentState
+from ...worker.jobs import describe
+from ..pictures.page_lesson import PageLesson, check_model
+from .lesson_export import LessonResultsJob, page_scenes
+from .scene_answers import answer_now
 
 
 def lesson_for_page(path: Path, checkpoint: Path, rounds: bool) -> PageLesson:

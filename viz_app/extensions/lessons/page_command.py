@@ -52,9 +52,10 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("--lesson shows the sentences of its scenes. Omit --text.")
     from augenmerk.core.checkpoint.file import load_checkpoint
     from augenmerk.core.maps.roles import read_sample_roles
-    from augenmerk.viz_app.extensions.lessons.lesson_for_page import lesson_for_page
-    from augenmerk.viz_app.extensions.pictures.running_page import save_running_page
-    from augenmerk.viz_app.state.examples import gallery
+
+    from ...state.examples import gallery
+    from ..pictures.running_page import save_running_page
+    from .lesson_for_page import lesson_for_page
 
     path = options.model or bundled_model_path()
     examples = gallery() if is_bundled_model(path) else ()

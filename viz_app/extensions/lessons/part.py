@@ -4,16 +4,16 @@ from typing import Any
 
 from PySide6.QtWidgets import QMenu
 
-from augenmerk.viz_app.extensions.learn.part import LearnPart
-from augenmerk.viz_app.extensions.lessons.lesson_documents import LESSON_COMMANDS, LessonDocuments, make_lesson_menu
-from augenmerk.viz_app.extensions.lessons.scene_answers import SceneAnswers
-from augenmerk.viz_app.extensions.presentation.presentation import PresentationPart
-from augenmerk.viz_app.pages import TRANSLATE
-from augenmerk.viz_app.views.commands import SCENE_COMMANDS
-from augenmerk.viz_app.widgets.commands import BoundCommand
-from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.window_part import WindowPart
-from augenmerk.viz_app.worker.inference import Failure
+from ...pages import TRANSLATE
+from ...views.commands import SCENE_COMMANDS
+from ...widgets.commands import BoundCommand
+from ...widgets.dialogs import show_failure
+from ...window_part import WindowPart
+from ...worker.inference import Failure
+from ..learn.part import LearnPart
+from ..presentation.presentation import PresentationPart
+from .lesson_documents import LESSON_COMMANDS, LessonDocuments, make_lesson_menu
+from .scene_answers import SceneAnswers
 
 
 class LessonsPart(WindowPart):

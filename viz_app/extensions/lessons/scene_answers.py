@@ -5,12 +5,13 @@ from typing import Any, TypeAlias
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.viz_app.extensions.learn.chapter import Predict, read_chapters
-from augenmerk.viz_app.extensions.learn.checks import CHECKS, Question
-from augenmerk.viz_app.extensions.learn.values import UNKNOWN, pair_tokens, values_of
-from augenmerk.viz_app.extensions.lessons.lesson import ComputedAnswer
-from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
-from augenmerk.viz_app.worker.jobs import Job
+
+from ...state.experiment_state import ExperimentState, RequestState
+from ...worker.jobs import Job
+from ..learn.chapter import Predict, read_chapters
+from ..learn.checks import CHECKS, Question
+from ..learn.values import UNKNOWN, pair_tokens, values_of
+from .lesson import ComputedAnswer
 
 CANNOT = "The answer cannot be computed for this sentence and head."
 

@@ -1,10 +1,11 @@
 """Whether the current scene of a lesson is on the screen, and the answer to its question."""
 
 from augenmerk.core.translation.experiment_file import Scene
-from augenmerk.viz_app.documents.reading import shows
-from augenmerk.viz_app.extensions.lessons.lesson import Answers, OpenLesson, SceneAnswer
-from augenmerk.viz_app.extensions.lessons.lesson_bar import LessonBar
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+
+from ...documents.reading import shows
+from ...state.experiment_state import ExperimentState
+from .lesson import Answers, OpenLesson, SceneAnswer
+from .lesson_bar import LessonBar
 
 
 class SceneOnScreen:

@@ -39,11 +39,12 @@ from augenmerk.core.maps.selection import (
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.quantities import counted, percent
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
-from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock
-from augenmerk.viz_app.state.languages import language_names
-from augenmerk.viz_app.state.map_text import KIND_NAMES
-from augenmerk.viz_app.state.map_view import MapView
-from augenmerk.viz_app.state.marks import marks_of_experiment
+
+from ...heatmap.drawing import Drawing, DrawingBlock
+from ...state.languages import language_names
+from ...state.map_text import KIND_NAMES
+from ...state.map_view import MapView
+from ...state.marks import marks_of_experiment
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
@@ -173,7 +174,7 @@ def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[in
 
 def save_picture(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
     """One map, or all as a grid. Raises `AugenmerkError`."""
-    from augenmerk.viz_app.extensions.pictures.figures import grid_figure, map_figure, save_figure, style_of_user
+    from .figures import grid_figure, map_figure, save_figure, style_of_user
 
     with style_of_user(is_used=options.user_style):
         figure = (
@@ -221,7 +222,7 @@ def blocks_of(found: Measured, options: argparse.Namespace) -> list[DrawingBlock
 
 def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
     """The page with every head; the first of those chosen is shown when it opens. Raises `AugenmerkError`."""
-    from augenmerk.viz_app.extensions.pictures.html_page import PageContent, save_page
+    from .html_page import PageContent, save_page
 
     for kind, maps in found.maps.items():
         _view(maps, found, kind, options)

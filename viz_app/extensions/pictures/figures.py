@@ -27,7 +27,8 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.heatmap.drawing import (
+
+from ...heatmap.drawing import (
     PRINT_COLORS,
     SMALL_SCALE,
     VEIL_OPACITY,
@@ -39,8 +40,8 @@ from augenmerk.viz_app.heatmap.drawing import (
     mark_shapes,
     marked_labels,
 )
-from augenmerk.viz_app.state.map_view import NO_MARKS, Strip
-from augenmerk.viz_app.state.sentence_text import visible
+from ...state.map_view import NO_MARKS, Strip
+from ...state.sentence_text import visible
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12

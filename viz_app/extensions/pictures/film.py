@@ -23,7 +23,8 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
-from augenmerk.viz_app.heatmap.drawing import (
+
+from ...heatmap.drawing import (
     PAPER,
     PRINT_COLORS,
     VEIL_OPACITY,

@@ -30,8 +30,16 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, Alternative, FloatArray, MapKind, Translation
-from augenmerk.viz_app.extensions.pictures.map_svg import map_svg
-from augenmerk.viz_app.extensions.pictures.page_parts import (
+
+from ...heatmap.drawing import Drawing
+from ...state.languages import NEUTRAL
+from ...state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
+from ...state.map_text import MARK_MEANINGS, marks_note, meaning_of_colors, network_note, row_meaning
+from ...state.map_view import Band, MapView, Pair, Pointed, Pointer, scaling_text
+from ...state.marks import marks_of_experiment, pointed_at
+from ...state.sentence_text import visible
+from .map_svg import map_svg
+from .page_parts import (
     SCRIPTS,
     cell_colors,
     changes_in_words,
@@ -41,21 +49,14 @@ from augenmerk.viz_app.extensions.pictures.page_parts import (
     palette_style,
     part,
 )
-from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
-from augenmerk.viz_app.extensions.pictures.worksheet import (
+from .scene_notes import Ringed
+from .worksheet import (
     HALF_PAGE_PX,
     NUM_LINES,
     SheetScene,
     lines_html,
     room_on_paper,
 )
-from augenmerk.viz_app.heatmap.drawing import Drawing
-from augenmerk.viz_app.state.languages import NEUTRAL
-from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
-from augenmerk.viz_app.state.map_text import MARK_MEANINGS, marks_note, meaning_of_colors, network_note, row_meaning
-from augenmerk.viz_app.state.map_view import Band, MapView, Pair, Pointed, Pointer, scaling_text
-from augenmerk.viz_app.state.marks import marks_of_experiment, pointed_at
-from augenmerk.viz_app.state.sentence_text import visible
 
 LARGEST = 65_535
 ZERO, MISSING = 32_767, 65_535

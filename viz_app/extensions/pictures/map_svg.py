@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from augenmerk.core.plain_text import one_line
-from augenmerk.viz_app.heatmap.drawing import (
+
+from ...heatmap.drawing import (
     PRINT_COLORS,
     VEIL_OPACITY,
     Box,

@@ -12,20 +12,21 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QProgressDialog, 
 
 from augenmerk.core.errors import AugenmerkError, CheckpointError
 from augenmerk.core.model.heads import KIND_TITLES
-from augenmerk.viz_app.extensions.pictures.film import NO_FFMPEG, Film, FilmHeads, formats, save_film
-from augenmerk.viz_app.extensions.pictures.page_lesson import PageLesson
-from augenmerk.viz_app.extensions.pictures.saving import Saving, as_table
-from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.examples import gallery
-from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import scales
-from augenmerk.viz_app.views.export_source import Exportable
-from augenmerk.viz_app.widgets.bars import ProgressLine
-from augenmerk.viz_app.widgets.commands import Command, with_keys
-from augenmerk.viz_app.widgets.dialogs import ask_where_to_save, show_failure
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
-from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
+
+from ...preferences import Preferences
+from ...state.examples import gallery
+from ...state.experiment_state import ExperimentState, Progress
+from ...state.model_info import ModelInfo
+from ...theme import scales
+from ...views.export_source import Exportable
+from ...widgets.bars import ProgressLine
+from ...widgets.commands import Command, with_keys
+from ...widgets.dialogs import ask_where_to_save, show_failure
+from ...worker.inference import Failure, InferenceWorker, Request
+from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
+from .film import NO_FFMPEG, Film, FilmHeads, formats, save_film
+from .page_lesson import PageLesson
+from .saving import Saving, as_table
 
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}
@@ -134,7 +135,8 @@ class PageJob(ModelFreeJob):
     def work(self, progress: Tell, should_stop: ShouldStop) -> str:
         """See `ModelFreeJob.work`."""
         from augenmerk.core.checkpoint.file import load_checkpoint
-        from augenmerk.viz_app.extensions.pictures.running_page import save_running_page
+
+        from .running_page import save_running_page
 
         if self.model.path is None:
             raise CheckpointError("This model has no file. Save it as a checkpoint and open that.")

@@ -3,10 +3,11 @@
 from augenmerk.core.counting import joined
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from augenmerk.viz_app.extensions.pictures.html_page import PageContent
-from augenmerk.viz_app.extensions.pictures.scene_notes import notes_on, translation_line
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_text import SHOWN_NAMES
+
+from ...state.experiment_state import ExperimentState
+from ...state.map_text import SHOWN_NAMES
+from .html_page import PageContent
+from .scene_notes import notes_on, translation_line
 
 
 def facts_of(state: ExperimentState, model: str) -> dict[str, str]:

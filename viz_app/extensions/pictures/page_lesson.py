@@ -13,10 +13,11 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget
 from augenmerk.core.translation.experiment_file import Lesson, Scene, experiment_to_json
-from augenmerk.viz_app.extensions.pictures.html_page import PageContent, maps_html
-from augenmerk.viz_app.extensions.pictures.page_parts import json_in_page, part
-from augenmerk.viz_app.state.map_view import Pair, Pointer
-from augenmerk.viz_app.state.map_view_settings import ShownMaps
+
+from ...state.map_view import Pair, Pointer
+from ...state.map_view_settings import ShownMaps
+from .html_page import PageContent, maps_html
+from .page_parts import json_in_page, part
 
 
 @dataclass(frozen=True, eq=False)

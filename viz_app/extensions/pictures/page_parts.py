@@ -11,8 +11,9 @@ from augenmerk.core.extensions.page.scripts import joined_script
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, in_groups
 from augenmerk.core.translation.result import MAP_KINDS, Translation
-from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.palette import DARK, LIGHT, Palette
+
+from ...heatmap.drawing import color_table
+from ...palette import DARK, LIGHT, Palette
 
 PARTS = Path(__file__).parent / "page"
 THEMES = {"light": LIGHT, "dark": DARK}

@@ -4,8 +4,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QMenu
 
-from augenmerk.viz_app.extensions.pictures.menu import EXPORTS, ExportMenu
-from augenmerk.viz_app.window_part import WindowPart
+from ...window_part import WindowPart
+from .menu import EXPORTS, ExportMenu
 
 
 class ExportsPart(WindowPart):

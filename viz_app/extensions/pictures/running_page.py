@@ -27,24 +27,13 @@ from augenmerk.core.text.vocabulary import ENDS, STARTS
 from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE
 from augenmerk.core.translation.experiment_file import experiment_to_json
 from augenmerk.core.translation.result import Coverage
-from augenmerk.viz_app.extensions.pictures.page_lesson import PageLesson, lesson_style
-from augenmerk.viz_app.extensions.pictures.page_parts import (
-    PARTS,
-    SCRIPTS,
-    WORKERS,
-    cell_colors,
-    json_in_page,
-    page_policy,
-    page_script,
-    palette_style,
-    part,
-)
-from augenmerk.viz_app.state.examples import Example, copy_examples
-from augenmerk.viz_app.state.glossary import glossary
-from augenmerk.viz_app.state.head_roles import role_over_sample
-from augenmerk.viz_app.state.languages import language_names
-from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
-from augenmerk.viz_app.state.map_text import (
+
+from ...state.examples import Example, copy_examples
+from ...state.glossary import glossary
+from ...state.head_roles import role_over_sample
+from ...state.languages import language_names
+from ...state.map_source import LEAST_DIFFERENCE
+from ...state.map_text import (
     BEWARE,
     HATCHED,
     KIND_DIRECTIONS,
@@ -56,8 +45,20 @@ from augenmerk.viz_app.state.map_text import (
     SHOWN_NOTES,
     row_meaning,
 )
-from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
-from augenmerk.viz_app.state.sentence_text import LOW_PROBABILITY
+from ...state.map_view_settings import SHOWN_MAPS
+from ...state.sentence_text import LOW_PROBABILITY
+from .page_lesson import PageLesson, lesson_style
+from .page_parts import (
+    PARTS,
+    SCRIPTS,
+    WORKERS,
+    cell_colors,
+    json_in_page,
+    page_policy,
+    page_script,
+    palette_style,
+    part,
+)
 
 MODULES = (
     "../../../../core/extensions/page/phrases.js",

@@ -36,20 +36,21 @@ from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import MAP_KINDS
-from augenmerk.viz_app.extensions.pictures.film import Film, FilmHeads
-from augenmerk.viz_app.extensions.pictures.html_page import save_page
-from augenmerk.viz_app.extensions.pictures.page_content import facts_of, page_content
-from augenmerk.viz_app.extensions.pictures.qt_pdf import pdf_file
-from augenmerk.viz_app.heatmap.drawing import Drawing, large_map, small_maps
-from augenmerk.viz_app.heatmap.lines_view import LinesPainter
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_source import hides_nothing
-from augenmerk.viz_app.state.map_view import MapView
-from augenmerk.viz_app.state.marks import query_sum
-from augenmerk.viz_app.state.number_table import NumberTable
-from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.export_source import ExportSource
+
+from ...heatmap.drawing import Drawing, large_map, small_maps
+from ...heatmap.lines_view import LinesPainter
+from ...state import map_text
+from ...state.experiment_state import ExperimentState
+from ...state.map_source import hides_nothing
+from ...state.map_view import MapView
+from ...state.marks import query_sum
+from ...state.number_table import NumberTable
+from ...theme import Theme
+from ...views.export_source import ExportSource
+from .film import Film, FilmHeads
+from .html_page import save_page
+from .page_content import facts_of, page_content
+from .qt_pdf import pdf_file
 
 NUMBER_FORMATS = ("csv", "json", "npz")
 MIDDLE_GREY = 128
@@ -271,19 +272,19 @@ class Saving:
             caption = "\n".join(filter(None, (snapshot.drawing.title, caption)))
             save_painted(lines.paint, lines.size, caption, theme, target)
             return
-        from augenmerk.viz_app.extensions.pictures.saving import import_matplotlib
+        from .saving import import_matplotlib
 
         import_matplotlib()
-        from augenmerk.viz_app.extensions.pictures.figures import map_figure, save_figure
+        from .figures import map_figure, save_figure
 
         save_figure(map_figure(replace(snapshot.drawing, caption=caption)), target)
 
     def save_heads(self, target: Path) -> None:
         """All heads as a picture. Raises `StorageError`."""
-        from augenmerk.viz_app.extensions.pictures.saving import import_matplotlib
+        from .saving import import_matplotlib
 
         import_matplotlib()
-        from augenmerk.viz_app.extensions.pictures.figures import grid_figure, save_figure
+        from .figures import grid_figure, save_figure
 
         snapshot, state = self.snapshot, self.source.state
         if snapshot is None or state is None:
@@ -327,7 +328,7 @@ class Saving:
     def save_charts(self, target: Path) -> None:
         """The charts of a run as a picture. Raises `StorageError`."""
         if self.source.run is not None:
-            from augenmerk.viz_app.extensions.pictures.saving import import_matplotlib
+            from .saving import import_matplotlib
 
             import_matplotlib()
             self.source.run.save_charts(target, has_caption=self.has_caption)

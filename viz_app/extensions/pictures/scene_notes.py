@@ -6,12 +6,13 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import Beam
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_editor import dropped_notice
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_source import hides_nothing
-from augenmerk.viz_app.state.marks import pointed_word
-from augenmerk.viz_app.state.sentence_text import target_span
+
+from ...state import map_text
+from ...state.experiment_editor import dropped_notice
+from ...state.experiment_state import ExperimentState
+from ...state.map_source import hides_nothing
+from ...state.marks import pointed_word
+from ...state.sentence_text import target_span
 
 
 class Ringed(NamedTuple):

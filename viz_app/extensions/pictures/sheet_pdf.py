@@ -10,11 +10,12 @@ from PySide6.QtSvg import QSvgRenderer
 
 from augenmerk.core.errors import StorageError
 from augenmerk.core.storage import atomic_path
-from augenmerk.viz_app.extensions.pictures.map_svg import INK, SOFT, map_svg, svg_height
-from augenmerk.viz_app.extensions.pictures.qt_pdf import pdf_file
-from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
-from augenmerk.viz_app.extensions.pictures.worksheet import NAME, Role, Sheet, SheetScene, sheet_title
-from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
+
+from ...heatmap.drawing import PRINT_COLORS, Drawing
+from .map_svg import INK, SOFT, map_svg, svg_height
+from .qt_pdf import pdf_file
+from .scene_notes import Ringed
+from .worksheet import NAME, Role, Sheet, SheetScene, sheet_title
 
 DOTS_PER_INCH, PIXELS_PER_INCH = 1200, 96
 """Of the writer, and of all lengths here."""

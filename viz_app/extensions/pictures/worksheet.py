@@ -14,11 +14,12 @@ from typing import Literal, NamedTuple
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
-from augenmerk.viz_app.extensions.pictures.map_svg import escaped, map_svg, svg_height
-from augenmerk.viz_app.extensions.pictures.page_parts import page_policy
-from augenmerk.viz_app.extensions.pictures.scene_notes import NO_WORDS, Ringed
-from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
-from augenmerk.viz_app.state.map_view import Band
+
+from ...heatmap.drawing import PRINT_COLORS, Drawing
+from ...state.map_view import Band
+from .map_svg import escaped, map_svg, svg_height
+from .page_parts import page_policy
+from .scene_notes import NO_WORDS, Ringed
 
 Sheet = Literal["worksheet", "solutions", "scenes"]
 Role = Literal["title", "text", "sentence", "note", "map", "caption", "question", "answer", "line"]

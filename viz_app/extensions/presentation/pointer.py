@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from PySide6.QtWidgets import QMenu
 
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Pointer, PointerStyle, PointerTarget
-from augenmerk.viz_app.widgets.buttons import MenuButton
-from augenmerk.viz_app.widgets.commands import Command
+from ...state.experiment_state import ExperimentState
+from ...state.map_view import Pointer, PointerStyle, PointerTarget
+from ...widgets.buttons import MenuButton
+from ...widgets.commands import Command
 
 _TARGETS: Mapping[PointerTarget, str] = {
     "cell": "the pinned cell",

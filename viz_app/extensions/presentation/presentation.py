@@ -15,20 +15,20 @@ from shiboken6 import isValid
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.extensions.presentation.pointer import POINTER_COMMANDS
-from augenmerk.viz_app.pages import TRANSLATE
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import role_name
-from augenmerk.viz_app.state.map_view_settings import on_redraw
-from augenmerk.viz_app.state.marks import pointed_word
-from augenmerk.viz_app.state.sentence_text import changed_pieces
-from augenmerk.viz_app.theme import Theme, current_theme, scaled
-from augenmerk.viz_app.views.chips import ChangeLabels
-from augenmerk.viz_app.views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
-from augenmerk.viz_app.views.sentence import BUSY, BUSY_DELAY_MS
-from augenmerk.viz_app.widgets.commands import BoundCommand, Command, run_by_key
-from augenmerk.viz_app.widgets.layouts import (
+
+from ...pages import TRANSLATE
+from ...state import map_text
+from ...state.experiment_state import ExperimentState
+from ...state.head_roles import role_name
+from ...state.map_view_settings import on_redraw
+from ...state.marks import pointed_word
+from ...state.sentence_text import changed_pieces
+from ...theme import Theme, current_theme, scaled
+from ...views.chips import ChangeLabels
+from ...views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
+from ...views.sentence import BUSY, BUSY_DELAY_MS
+from ...widgets.commands import BoundCommand, Command, run_by_key
+from ...widgets.layouts import (
     Borrowed,
     ContentHeightScrollArea,
     PageStack,
@@ -36,7 +36,8 @@ from augenmerk.viz_app.widgets.layouts import (
     column_of,
     row_of,
 )
-from augenmerk.viz_app.window_part import WindowPart
+from ...window_part import WindowPart
+from .pointer import POINTER_COMMANDS
 
 LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53
 """Text is at least this part of the screen's height; on a screen that is narrower than 4:3, of its width."""

@@ -1,9 +1,10 @@
 """The tabs of this project, found by entry points. Their code is imported when they are shown."""
 
 from augenmerk.core.extensions.analyses.contributions import METHOD
-from augenmerk.viz_app.extensions.tabs.heads.meanings import MEANINGS as MEANINGS_OF_HEADS
-from augenmerk.viz_app.extensions.tabs.word.meanings import MEANINGS as MEANINGS_OF_WORD
-from augenmerk.viz_app.translate.analysis_tab import Tab
+
+from ...translate.analysis_tab import Tab
+from .heads.meanings import MEANINGS as MEANINGS_OF_HEADS
+from .word.meanings import MEANINGS as MEANINGS_OF_WORD
 
 STEPS = Tab(
     "Steps",

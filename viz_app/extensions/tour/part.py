@@ -5,12 +5,12 @@ from typing import Any
 
 from PySide6.QtCore import QTimer
 
-from augenmerk.viz_app.extensions.learn.part import NAME as LEARN
-from augenmerk.viz_app.extensions.lessons.part import LessonsPart
-from augenmerk.viz_app.extensions.tour.quick_tour import QUICK_TOUR_COMMANDS, QuickTour
-from augenmerk.viz_app.pages import TRANSLATE
-from augenmerk.viz_app.widgets.commands import BoundCommand, Command
-from augenmerk.viz_app.window_part import WindowPart
+from ...pages import TRANSLATE
+from ...widgets.commands import BoundCommand, Command
+from ...window_part import WindowPart
+from ..learn.part import NAME as LEARN
+from ..lessons.part import LessonsPart
+from .quick_tour import QUICK_TOUR_COMMANDS, QuickTour
 
 
 class TourPart(WindowPart):

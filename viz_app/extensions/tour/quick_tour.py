@@ -11,15 +11,16 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import HeadScaled, in_groups
 from augenmerk.core.translation.result import MAP_KINDS, Translation
-from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, move_row, reset
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import clearest_head
-from augenmerk.viz_app.state.map_view import MapView, Pair
-from augenmerk.viz_app.theme import PANEL_MARGIN, set_role
-from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.commands import Command, add_shortcut
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import row_of
+
+from ...state.experiment_editor import edit_text, intervene, move_row, reset
+from ...state.experiment_state import ExperimentState
+from ...state.head_roles import clearest_head
+from ...state.map_view import MapView, Pair
+from ...theme import PANEL_MARGIN, set_role
+from ...widgets.buttons import flat_button
+from ...widgets.commands import Command, add_shortcut
+from ...widgets.labels import label
+from ...widgets.layouts import row_of
 
 MIN_WEIGHT = 0.5
 ROW_SENTENCE, ROW_HEAD = "Ein Mädchen baut einen Schneemann im Garten.", Head("cross", 1, 7)

@@ -12,10 +12,12 @@ from augenmerk.core.extensions.training.film import FilmFrame, read_film
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.quantities import counted
 from augenmerk.core.translation.result import MapKind
-from augenmerk.viz_app.extensions.pictures.figure_command import USER_STYLE_HELP, require_picture
-from augenmerk.viz_app.extensions.pictures.film import FORMATS as FILM_FORMATS
-from augenmerk.viz_app.extensions.pictures.film import Film, FilmHeads, save_film
-from augenmerk.viz_app.extensions.train.charts.picture import (
+
+from ...state.head_roles import clearest_head
+from ..pictures.figure_command import USER_STYLE_HELP, require_picture
+from ..pictures.film import FORMATS as FILM_FORMATS
+from ..pictures.film import Film, FilmHeads, save_film
+from .charts.picture import (
     QUANTITY_NAMES,
     SMOOTHING_STEPS,
     ChartPicture,
@@ -24,9 +26,8 @@ from augenmerk.viz_app.extensions.train.charts.picture import (
     Smoothing,
     picture_of,
 )
-from augenmerk.viz_app.extensions.train.run_export import RunExport
-from augenmerk.viz_app.extensions.train.run_files import Comparison, RunOnDisk, read_run
-from augenmerk.viz_app.state.head_roles import clearest_head
+from .run_export import RunExport
+from .run_files import Comparison, RunOnDisk, read_run
 
 PICTURE_ENDINGS = ("png", "svg", "pdf")
 ENDINGS = (*PICTURE_ENDINGS, "csv", *FILM_FORMATS)
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     if kind == "csv":
         _export(found, ()).save_metrics(options.out)
     elif kind in PICTURE_ENDINGS:
-        from augenmerk.viz_app.extensions.pictures.figures import style_of_user
+        from ..pictures.figures import style_of_user
 
         charts = [_chart(found, quantity, options) for quantity in options.quantity]
         with style_of_user(is_used=options.user_style):

@@ -35,19 +35,20 @@ from augenmerk.core.maps.roles import ROLES
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.quantities import counted
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.extensions.train.playback import Playback, moment_name, short_name
-from augenmerk.viz_app.extensions.train.state import TrainState
-from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from augenmerk.viz_app.heatmap.heatmap import Heatmap
-from augenmerk.viz_app.heatmap.map_image import draw_map, map_image
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, choice_buttons, flat_button
-from augenmerk.viz_app.widgets.canvas import Canvas
-from augenmerk.viz_app.widgets.commands import Command, run_by_key
-from augenmerk.viz_app.widgets.labels import ElidingLabel, EmptyState, MaxLinesLabel, label, show_text
-from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, row_of, set_visible
+
+from ...heatmap.drawing import color_table
+from ...heatmap.head_grid import HeadGrid, HeadGridArea
+from ...heatmap.heatmap import Heatmap
+from ...heatmap.map_image import draw_map, map_image
+from ...state import map_text
+from ...theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
+from ...widgets.buttons import ChoiceMenu, choice_buttons, flat_button
+from ...widgets.canvas import Canvas
+from ...widgets.commands import Command, run_by_key
+from ...widgets.labels import ElidingLabel, EmptyState, MaxLinesLabel, label, show_text
+from ...widgets.layouts import Space, VerticalScrollArea, column_of, row_of, set_visible
+from .playback import Playback, moment_name, short_name
+from .state import TrainState
 
 LowerPanel = Literal["film", "samples"]
 LOWER_NAMES: dict[LowerPanel, str] = {"film": "Film of attention", "samples": "Sample translations"}

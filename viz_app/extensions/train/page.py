@@ -13,35 +13,36 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.extensions.training.duration import Speed, fastest, measure_speed
 from augenmerk.core.extensions.training.events import TrainingRequest
-from augenmerk.viz_app.extensions.pictures.saving import import_matplotlib
-from augenmerk.viz_app.extensions.train.playback import moment_name
-from augenmerk.viz_app.extensions.train.run import settings as run_settings
-from augenmerk.viz_app.extensions.train.run.choices import (
+
+from ...theme import GAP, PANEL_MARGIN, scaled, scales, set_role
+from ...views.export_source import ExportSource
+from ...widgets.dialogs import show_failure
+from ...widgets.labels import label
+from ...widgets.layouts import column_of, row_of
+from ...worker.inference import Failure, InferenceWorker, Request
+from ...worker.interpreter import interpreter_shared_fairly
+from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
+from ..pictures.saving import import_matplotlib
+from .playback import moment_name
+from .run import settings as run_settings
+from .run.choices import (
     MEASURING,
     RunChoices,
     new_run_folder,
     whole_number,
     with_tilde,
 )
-from augenmerk.viz_app.extensions.train.run.controller import RunController
-from augenmerk.viz_app.extensions.train.run.form import AllSettings, RunForm
-from augenmerk.viz_app.extensions.train.run.panel import NoticeBar, RunPanel
-from augenmerk.viz_app.extensions.train.run.status_text import activity, status_line
-from augenmerk.viz_app.extensions.train.run_export import RunExport
-from augenmerk.viz_app.extensions.train.run_files import Comparison, runs_in
-from augenmerk.viz_app.extensions.train.state import Run, Status, TrainState
-from augenmerk.viz_app.extensions.train.worker import TrainingBody, leave_a_core_to_the_window
-from augenmerk.viz_app.theme import GAP, PANEL_MARGIN, scaled, scales, set_role
-from augenmerk.viz_app.views.export_source import ExportSource
-from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import column_of, row_of
-from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
-from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
-from augenmerk.viz_app.worker.jobs import ModelFreeJob, ShouldStop, Tell
+from .run.controller import RunController
+from .run.form import AllSettings, RunForm
+from .run.panel import NoticeBar, RunPanel
+from .run.status_text import activity, status_line
+from .run_export import RunExport
+from .run_files import Comparison, runs_in
+from .state import Run, Status, TrainState
+from .worker import TrainingBody, leave_a_core_to_the_window
 
 if TYPE_CHECKING:
-    from augenmerk.viz_app.extensions.train.run_view import RunView
+    from .run_view import RunView
 
 STACKED = 600
 """Pixels below which charts do not fit next to the run."""
@@ -238,7 +239,7 @@ class TrainPage(QWidget):
         """Creates charts and film when they are first needed: this imports matplotlib."""
         if self.run_view is None:
             import_matplotlib()
-            from augenmerk.viz_app.extensions.train.run_view import RunView
+            from .run_view import RunView
 
             self.run_view = RunView(self.state, self.comparison, lambda: self.form.choices().parent_folder, self._stack)
             self.run_view.set_presented(self._is_presented)

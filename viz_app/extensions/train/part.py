@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QWidget
 
-from augenmerk.viz_app.extensions.pictures.part import ExportsPart
-from augenmerk.viz_app.extensions.presentation.presentation import Presentable, ViewProvider
-from augenmerk.viz_app.widgets.commands import BoundCommand, Command
-from augenmerk.viz_app.window_part import WindowPage
+from ...widgets.commands import BoundCommand, Command
+from ...window_part import WindowPage
+from ..pictures.part import ExportsPart
+from ..presentation.presentation import Presentable, ViewProvider
 
 if TYPE_CHECKING:
-    from augenmerk.viz_app.extensions.train.page import TrainPage
+    from .page import TrainPage
 
 NAME, VIEW = "train", "training"
 
@@ -29,7 +29,7 @@ class TrainPart(WindowPage, ViewProvider):
 
     def make(self) -> "TrainPage":
         """See `WindowPage`."""
-        from augenmerk.viz_app.extensions.train.page import TrainPage  # matplotlib comes with it
+        from .page import TrainPage  # matplotlib comes with it
 
         window = self.window
         page = TrainPage(window.preferences.settings, window.pages.stack)
@@ -42,7 +42,7 @@ class TrainPart(WindowPage, ViewProvider):
 
     def sheet(self) -> Sequence[Command[Any]]:
         """See `WindowPart`."""
-        from augenmerk.viz_app.extensions.train.film import FILM_COMMANDS
+        from .film import FILM_COMMANDS
 
         return FILM_COMMANDS
 
@@ -86,7 +86,7 @@ class TrainPart(WindowPage, ViewProvider):
         self.widget.set_presented(is_presented)
 
     def _film_keys(self) -> tuple[BoundCommand, ...]:
-        from augenmerk.viz_app.extensions.train.film import FILM_COMMANDS
+        from .film import FILM_COMMANDS
 
         view = self.widget.run_view if self.widget is not None else None
         return tuple(command.on(view.film.strip) for command in FILM_COMMANDS) if view is not None else ()

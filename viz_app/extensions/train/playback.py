@@ -13,9 +13,10 @@ from augenmerk.core.extensions.training.events import SampleTranslated
 from augenmerk.core.extensions.training.film import FilmFrame
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import FloatArray, Translation
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import clearest_head
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+
+from ...state.experiment_state import ExperimentState
+from ...state.head_roles import clearest_head
+from ...state.map_view_settings import MapViewSettings
 
 Item = TypeVar("Item", FilmFrame, SampleTranslated)
 

@@ -12,13 +12,14 @@ from augenmerk.core.extensions.training.film import FilmFrame
 from augenmerk.core.extensions.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.storage import atomic_path
-from augenmerk.viz_app.extensions.pictures.film import Film, FilmHeads, Shot, chosen_shots
-from augenmerk.viz_app.extensions.train.charts.picture import QUANTITY_NAMES, ChartPicture
-from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.extensions.train.playback import moment_name
-from augenmerk.viz_app.heatmap.drawing import Drawing
-from augenmerk.viz_app.state.map_view import MapView
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+
+from ...heatmap.drawing import Drawing
+from ...state.map_view import MapView
+from ...state.map_view_settings import MapViewSettings
+from ..pictures.film import Film, FilmHeads, Shot, chosen_shots
+from .charts.picture import QUANTITY_NAMES, ChartPicture
+from .curves import RunCurves
+from .playback import moment_name
 
 OF_STEPS = ("step", "epoch", "num_tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second")
 OF_VALIDATIONS = ("epoch_training_loss", "validation_loss", "validation_loss_batch_mean", "bleu")
@@ -66,8 +67,8 @@ class RunExport:
 
     def save_charts(self, target: Path, *, has_caption: bool) -> None:
         """The charts in sight, as PNG, SVG or PDF. Imports matplotlib. Raises `StorageError`."""
-        from augenmerk.viz_app.extensions.pictures.figures import save_figure
-        from augenmerk.viz_app.extensions.train.charts.axes import charts_figure
+        from ..pictures.figures import save_figure
+        from .charts.axes import charts_figure
 
         save_figure(charts_figure(self.charts, f"Run {self.name}", self._caption() if has_caption else ""), target)
 

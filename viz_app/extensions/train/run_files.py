@@ -13,7 +13,8 @@ from augenmerk.core.extensions.training.folder import RunSummary, each_once, sum
 from augenmerk.core.extensions.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.core.quantities import counted
 from augenmerk.core.run_files import HISTORY, LAST, RUN_SETTINGS, is_run
-from augenmerk.viz_app.extensions.train.curves import RunCurves
+
+from .curves import RunCurves
 
 MAX_LISTED = 30
 NUM_RUNS = 4

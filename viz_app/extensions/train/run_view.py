@@ -7,12 +7,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from augenmerk.viz_app.extensions.train.charts.panel import ChartPair
-from augenmerk.viz_app.extensions.train.film import FilmPanel, LowerPanel, SamplesPanel
-from augenmerk.viz_app.extensions.train.run_files import Comparison
-from augenmerk.viz_app.extensions.train.state import TrainState
-from augenmerk.viz_app.theme import GAP, scaled, scales
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, row_of
+from ...theme import GAP, scaled, scales
+from ...widgets.layouts import VerticalScrollArea, column_of, row_of
+from .charts.panel import ChartPair
+from .film import FilmPanel, LowerPanel, SamplesPanel
+from .run_files import Comparison
+from .state import TrainState
 
 WIDE_PX = 1180
 """From this width on, film and translations are shown side by side."""

@@ -23,9 +23,10 @@ from augenmerk.core.extensions.training.events import (
     TrainingStarted,
 )
 from augenmerk.core.extensions.training.film import FilmFrame
-from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.extensions.train.playback import Playback
-from augenmerk.viz_app.state.languages import language_names
+
+from ...state.languages import language_names
+from .curves import RunCurves
+from .playback import Playback
 
 
 class Status(Enum):

@@ -20,8 +20,9 @@ from augenmerk.core.extensions.training.events import (
     TrainingRequest,
 )
 from augenmerk.core.process import available_cores, compute_on
-from augenmerk.viz_app.worker.inference import THREAD_PREFIX, Failure
-from augenmerk.viz_app.worker.interpreter import interpreter_shared_fairly
+
+from ...worker.inference import THREAD_PREFIX, Failure
+from ...worker.interpreter import interpreter_shared_fairly
 
 DRAIN_INTERVAL_MS = 200
 

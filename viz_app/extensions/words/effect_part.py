@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from augenmerk.core.maps.parts import ChangeEffect
 from augenmerk.core.translation.result import ExperimentResult
-from augenmerk.viz_app.state.experiment_state import RequestState
-from augenmerk.viz_app.views.sentence import original_text
-from augenmerk.viz_app.window_part import WindowPart
-from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
+
+from ...state.experiment_state import RequestState
+from ...views.sentence import original_text
+from ...window_part import WindowPart
+from ...worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True, eq=False)

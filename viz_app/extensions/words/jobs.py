@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from augenmerk.core.maps.parts import Component, WordParts
-from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell, TranslationJob
+
+from ...worker.jobs import Job, OpenTranslator, ShouldStop, Tell, TranslationJob
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.decoder_lens import DecoderLens

@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.state.number_table import NumberTable
-from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import current_theme, scaled, scales
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import GeometryWatch, ScrollArea, column_of
-from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
+
+from ...heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from ...state.number_table import NumberTable
+from ...state.sentence_text import visible
+from ...theme import current_theme, scaled, scales
+from ...widgets.labels import label
+from ...widgets.layouts import GeometryWatch, ScrollArea, column_of
+from ...widgets.line_chart import Curve, LineChart
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.logit_lens import Depth, LogitLens

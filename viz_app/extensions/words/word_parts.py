@@ -17,14 +17,15 @@ from augenmerk.core.maps.parts import Component, Origin, WordParts, name_in_stac
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import counted, number
 from augenmerk.core.translation.result import Alternative
-from augenmerk.viz_app.heatmap.labelled_matrix import CHOOSE, IN_TABLES, WALK
-from augenmerk.viz_app.state.experiment_editor import toggle
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.number_table import NumberTable, Value
-from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.views.cell_menu import add_switch
-from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.commands import Command, run_by_key
+
+from ...heatmap.labelled_matrix import CHOOSE, IN_TABLES, WALK
+from ...state.experiment_editor import toggle
+from ...state.experiment_state import ExperimentState
+from ...state.number_table import NumberTable, Value
+from ...state.sentence_text import visible
+from ...views.cell_menu import add_switch
+from ...widgets.bars import Bar, BarList
+from ...widgets.commands import Command, run_by_key
 
 NUM_SHOWN, NUM_POSITIONS = 16, 6
 """Lines of parts and of positions at first; the others are summed in one line."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from augenmerk.core.cli.lines import print_note, print_notes, read_text, show_progress
-from augenmerk.core.cli.options import (
+from ....cli.lines import print_note, print_notes, read_text, show_progress
+from ....cli.options import (
     CHANGES_OF_A_SENTENCE,
     CHOOSE_TARGET,
     EXPERIMENT_HELP,
@@ -25,11 +25,20 @@ from augenmerk.core.cli.options import (
     read_general,
     take_experiment,
 )
-from augenmerk.core.cli.outputs import LINKS, OutputFile
-from augenmerk.core.cli.values import names_of, origin_values
-from augenmerk.core.counting import display_text
-from augenmerk.core.errors import ConfigError
-from augenmerk.core.extensions.analyses.alignment import (
+from ....cli.outputs import LINKS, OutputFile
+from ....cli.values import names_of, origin_values
+from ....counting import display_text
+from ....errors import ConfigError
+from ....maps.left_out import left_out_words
+from ....maps.measures import MEASURES
+from ....maps.selection import LABEL_MODES
+from ....plain_text import one_line
+from ....quantities import counted, percent
+from ....storage import check_writable, write_text
+from ....text.languages import inner_code
+from ....translation.experiment import General
+from ....translation.experiment_file import part_to_json
+from ..alignment import (
     IBM_1_NAME,
     GoldPair,
     Links,
@@ -37,20 +46,11 @@ from augenmerk.core.extensions.analyses.alignment import (
     read_gold,
     read_ibm_1,
 )
-from augenmerk.core.extensions.analyses.samples import require_languages_of_sample
-from augenmerk.core.maps.left_out import left_out_words
-from augenmerk.core.maps.measures import MEASURES
-from augenmerk.core.maps.selection import LABEL_MODES
-from augenmerk.core.plain_text import one_line
-from augenmerk.core.quantities import counted, percent
-from augenmerk.core.storage import check_writable, write_text
-from augenmerk.core.text.languages import inner_code
-from augenmerk.core.translation.experiment import General
-from augenmerk.core.translation.experiment_file import part_to_json
+from ..samples import require_languages_of_sample
 
 if TYPE_CHECKING:
-    from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, AlignerRanking, AlignerScore
-    from augenmerk.core.translation.translator import Translator
+    from ....translation.translator import Translator
+    from ..alignment_ranking import Aligner, AlignerRanking, AlignerScore
 
 NUM_SHOWN = 10
 OF_A_SENTENCE = ("target", "head", "rows", "measure", *CHANGES_OF_A_SENTENCE)
@@ -139,7 +139,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _rank(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> "AlignerRanking":
     """The ranking. Prints the notes on its pairs to standard error."""
-    from augenmerk.core.extensions.analyses.alignment_ranking import rank_aligners
+    from ..alignment_ranking import rank_aligners
 
     if options.gold is None:
         others = ", or a head for the links: --head" if options.text is not None else ""
@@ -162,9 +162,9 @@ def _other_baselines(
     """IBM model 1, trained now or as shipped. The shipped links exist only for the shipped gold pairs."""
     if options.ibm_1 is None:
         return {} if options.gold else {IBM_1_NAME: read_ibm_1()}
-    from augenmerk.core.extensions.analyses.alignment import train_ibm_1
-    from augenmerk.core.extensions.training.corpora.parallel import read_pair
-    from augenmerk.core.text.tokenizers import SpacyTokenizer, rules_for
+    from ....text.tokenizers import SpacyTokenizer, rules_for
+    from ...training.corpora.parallel import read_pair
+    from ..alignment import train_ibm_1
 
     pairs = read_pair(*options.ibm_1)
     source, target = (SpacyTokenizer(rules_for(code)) for code in _languages(translator, options))
@@ -237,7 +237,7 @@ def _score_as_json(score: "AlignerScore") -> dict[str, Any]:
 
 def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     """Print each word of the translation with the source word linked to it."""
-    from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, align
+    from ..alignment_ranking import Aligner, align
 
     experiment = read_experiment(options, read_text(options.text), translator.checkpoint.codecs.target)
     translation = translator.run(experiment)

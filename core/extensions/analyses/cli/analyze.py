@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from augenmerk.core.cli.lines import (
+from ....cli.lines import (
     STANDARD_INPUT,
     options_in_use,
     print_json_lines,
@@ -19,7 +19,7 @@ from augenmerk.core.cli.lines import (
     read_text,
     show_progress,
 )
-from augenmerk.core.cli.options import (
+from ....cli.options import (
     CHANGES_OF_A_SENTENCE,
     CHOOSE_TARGET,
     EXPERIMENT_HELP,
@@ -41,20 +41,13 @@ from augenmerk.core.cli.options import (
     require_text,
     take_experiment,
 )
-from augenmerk.core.cli.outputs import ARRAYS, NUMBERS, OutputFile
-from augenmerk.core.cli.values import INTERVENTIONS, Numbers, origin_arrays, translation_arrays, write_arrays
-from augenmerk.core.errors import AnalysisError, ConfigError, CorpusError, NonFiniteError
-from augenmerk.core.extensions.analyses.cli.explanations import (
-    add_explanations,
-    check_explanations,
-    explanations,
-    query_key_numbers,
-)
-from augenmerk.core.extensions.analyses.samples import require_languages_of_sample
-from augenmerk.core.maps.left_out import left_out_words
-from augenmerk.core.maps.measures import MEASURES, measure_maps
-from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.maps.selection import (
+from ....cli.outputs import ARRAYS, NUMBERS, OutputFile
+from ....cli.values import INTERVENTIONS, Numbers, origin_arrays, translation_arrays, write_arrays
+from ....errors import AnalysisError, ConfigError, CorpusError, NonFiniteError
+from ....maps.left_out import left_out_words
+from ....maps.measures import MEASURES, measure_maps
+from ....maps.model_pass import Pass
+from ....maps.selection import (
     DEFAULT_LABEL_MODE,
     HIDDEN_KINDS,
     LABEL_MODES,
@@ -62,15 +55,22 @@ from augenmerk.core.maps.selection import (
     LabelledMap,
     Selection,
 )
-from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head
-from augenmerk.core.resources import example_sentences
-from augenmerk.core.storage import check_writable, write_text
-from augenmerk.core.translation.experiment import Experiment, General
+from ....model.heads import ATTENTION_KINDS, SIDES, Head
+from ....resources import example_sentences
+from ....storage import check_writable, write_text
+from ....translation.experiment import Experiment, General
+from ..samples import require_languages_of_sample
+from .explanations import (
+    add_explanations,
+    check_explanations,
+    explanations,
+    query_key_numbers,
+)
 
 if TYPE_CHECKING:
-    from augenmerk.core.extensions.analyses.importance import HeadImportance
-    from augenmerk.core.translation.result import FloatArray, MapKind, Translation
-    from augenmerk.core.translation.translator import Translator
+    from ....translation.result import FloatArray, MapKind, Translation
+    from ....translation.translator import Translator
+    from ..importance import HeadImportance
 
 SUFFIXES = (".json", ".npz")
 STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
@@ -251,7 +251,7 @@ def _run_pairs(options: argparse.Namespace) -> int:
         raise ConfigError("--metric difference needs a file of word pairs, and no other sample: analyze pairs.tsv.")
     check_without_sentence(options, add_options, OF_A_SENTENCE, "A file of word pairs cannot be combined with")
     take_experiment(options)
-    from augenmerk.core.extensions.analyses.pairs import attribute_pairs, pairs_importance, read_pairs
+    from ..pairs import attribute_pairs, pairs_importance, read_pairs
 
     try:
         lines = read_pairs(Path(options.text))[: options.num_sentences]
@@ -335,7 +335,7 @@ def _finite(numbers: Numbers) -> Numbers:
 
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     """The maps of one sentence in the requested measure, their labels, and the tokens' probabilities."""
-    from augenmerk.core.maps.trace import query_key_detail
+    from ....maps.trace import query_key_detail
 
     model_pass = Pass.of(translator, translation)
     numbers = translation_arrays(translator, translation) | {"measure": np.array(options.measure)}
@@ -376,8 +376,8 @@ def _place(typed: str, name: str) -> int:
 
 
 def _source_share(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    from augenmerk.core.extensions.analyses.alti import contributions_of
-    from augenmerk.core.extensions.analyses.contributions import METHOD, share_warnings
+    from ..alti import contributions_of
+    from ..contributions import METHOD, share_warnings
 
     found = contributions_of(translator, translation)
     source, prefix = found.of_source(words=options.words), found.of_prefix(words=options.words)
@@ -397,7 +397,7 @@ def _source_share(translator: "Translator", translation: "Translation", options:
 
 
 def _without_words(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    from augenmerk.core.extensions.analyses.occlusion import occlude_source_words
+    from ..occlusion import occlude_source_words
 
     replacement = None if options.without_words == LEAVE_OUT else options.without_words
     with show_progress(" words") as show:
@@ -427,7 +427,7 @@ def shown_maps(selection: Selection, maps: "FloatArray", translation: "Translati
 
 def _comparison(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     """Differences of the attention weights, independent of the measure of the maps."""
-    from augenmerk.core.maps.comparing import difference
+    from ....maps.comparing import difference
 
     text = into_language(options, options.compare)
     other = translator.run(Experiment(text, interventions=translation.experiment.general))
@@ -449,7 +449,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
 
 def _statistics(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> Numbers:
     """Statistics and roles of every head over the sample, and importance if requested, with the given changes."""
-    from augenmerk.core.maps.roles import profile_heads, roles_of
+    from ....maps.roles import profile_heads, roles_of
 
     sources, targets = _read_sample(translator, options)
     with show_progress(" sentences") as show:
@@ -468,7 +468,7 @@ def _statistics(translator: "Translator", changes: Sequence[General], options: a
         numbers |= {f"{kind}_{name}": getattr(profiles, name) for name in STATISTICS}
         numbers[f"{kind}_roles"] = np.array(roles_of(profiles))
     if options.importance and targets is not None:
-        from augenmerk.core.extensions.analyses.importance import head_importance
+        from ..importance import head_importance
 
         with show_progress(" passes") as show:
             found = head_importance(translator, sources, targets, changes=changes, on_progress=show)
@@ -492,7 +492,7 @@ def _read_sample(translator: "Translator", options: argparse.Namespace) -> tuple
         CorpusError: a file cannot be read.
         AnalysisError: no file is given, and the model does not read the language of the example sentences.
     """
-    from augenmerk.core.extensions.training.corpora.parallel import read_line_pairs, read_sentences
+    from ...training.corpora.parallel import read_line_pairs, read_sentences
 
     languages, count = translator.run_config.data.languages, options.num_sentences
     sources: Sequence[str]

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from augenmerk.core.cli.lines import print_note
-from augenmerk.core.cli.values import Numbers
-from augenmerk.core.counting import display_text
-from augenmerk.core.errors import AnalysisError, ConfigError
+from ....cli.lines import print_note
+from ....cli.values import Numbers
+from ....counting import display_text
+from ....errors import AnalysisError, ConfigError
 
 if TYPE_CHECKING:
-    from augenmerk.core.maps.parts import WordParts
-    from augenmerk.core.model.heads import Head
-    from augenmerk.core.translation.result import Translation
-    from augenmerk.core.translation.translator import Translator
+    from ....maps.parts import WordParts
+    from ....model.heads import Head
+    from ....translation.result import Translation
+    from ....translation.translator import Translator
 
 
 def add_explanations(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +70,7 @@ def explanations(translator: "Translator", translation: "Translation", options: 
 
 
 def _lens(translator: "Translator", translation: "Translation") -> Numbers:
-    from augenmerk.core.extensions.analyses.logit_lens import logit_lens
+    from ..logit_lens import logit_lens
 
     lens = logit_lens(translator, translation)
     best = [[step[0] for step in steps] for steps in lens.candidates]
@@ -86,7 +86,7 @@ def _lens(translator: "Translator", translation: "Translation") -> Numbers:
 
 
 def _decoder_lens(translator: "Translator", translation: "Translation") -> Numbers:
-    from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
+    from ..decoder_lens import decoder_lens
 
     lens = decoder_lens(translator, translation)
 
@@ -103,7 +103,7 @@ def _decoder_lens(translator: "Translator", translation: "Translation") -> Numbe
 
 
 def _parts(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    from augenmerk.core.extensions.analyses.logit_attribution import encoder_parts, logit_parts, word_parts
+    from ..logit_attribution import encoder_parts, logit_parts, word_parts
 
     words = translation.words_by_step
     if options.word is None:
@@ -143,7 +143,7 @@ def query_key_numbers(
     translator: "Translator", translation: "Translation", head: "Head", query: int, key: int
 ) -> Numbers:
     """The parts of an attention score, alone and minus the mean over the visible keys; a note where there are none."""
-    from augenmerk.core.maps.query_key import query_key_parts
+    from ....maps.query_key import query_key_parts
 
     try:
         row = query_key_parts(translator, translation, head, query)

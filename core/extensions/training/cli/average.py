@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from augenmerk.core.cli.outputs import CHECKPOINT, OutputFile
-from augenmerk.core.errors import CheckpointError, ConfigError
-from augenmerk.core.quantities import counted
+from ....cli.outputs import CHECKPOINT, OutputFile
+from ....errors import CheckpointError, ConfigError
+from ....quantities import counted
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Average and write. Raises `AugenmerkError`."""
-    from augenmerk.core.checkpoint.file import average, save_checkpoint
+    from ....checkpoint.file import average, save_checkpoint
 
     paths = chosen_checkpoints(options)
     save_checkpoint(average(paths), options.out, half_precision=options.half)
@@ -47,7 +47,7 @@ def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
         ConfigError: --last and --best are combined with each other or with files.
         CheckpointError: the folder has too few checkpoints.
     """
-    from augenmerk.core.extensions.training.folder import kept_checkpoints
+    from ..folder import kept_checkpoints
 
     paths: list[Path] = options.checkpoints
     number = options.last if options.best is None else options.best

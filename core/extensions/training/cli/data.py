@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from augenmerk.core.cli.outputs import PREPARED, OutputFile
-from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
-from augenmerk.core.config.run_config import with_dotted
-from augenmerk.core.errors import ConfigError
-from augenmerk.core.extensions.training.corpora.parallel import DataSource
-from augenmerk.core.storage import check_writable
+from ....cli.outputs import PREPARED, OutputFile
+from ....config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from ....config.run_config import with_dotted
+from ....errors import ConfigError
+from ....storage import check_writable
+from ..corpora.parallel import DataSource
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +30,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prepare and write. Raises `AugenmerkError`."""
-    from augenmerk.core.extensions.training.corpora.loading import load_corpus
-    from augenmerk.core.extensions.training.corpora.prepared import save_prepared
+    from ..corpora.loading import load_corpus
+    from ..corpora.prepared import save_prepared
 
     check_writable(options.out)  # before the text is tokenized
     run_config = with_languages(with_dotted(preset(options.preset), options.settings), options)

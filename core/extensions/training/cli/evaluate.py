@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.cli.lines import print_note, show_progress
-from augenmerk.core.cli.options import (
+from ....cli.lines import print_note, show_progress
+from ....cli.options import (
     add_beam,
     add_checkpoint,
     add_experiment,
@@ -19,17 +19,17 @@ from augenmerk.core.cli.options import (
     read_general,
     take_experiment,
 )
-from augenmerk.core.cli.outputs import TEXT, OutputFile
-from augenmerk.core.cli.values import names_of, origin_values
-from augenmerk.core.counting import display_text
-from augenmerk.core.maps.left_out import notes_on_left_out_words
-from augenmerk.core.storage import check_writable, write_text
-from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
-from augenmerk.core.translation.experiment_file import part_to_json
-from augenmerk.core.translation.notes import sentences_by_kind, share_of, summaries
+from ....cli.outputs import TEXT, OutputFile
+from ....cli.values import names_of, origin_values
+from ....counting import display_text
+from ....maps.left_out import notes_on_left_out_words
+from ....storage import check_writable, write_text
+from ....translation.experiment import Beam, Experiment, Greedy
+from ....translation.experiment_file import part_to_json
+from ....translation.notes import sentences_by_kind, share_of, summaries
 
 if TYPE_CHECKING:
-    from augenmerk.core.extensions.training.evaluation import CorpusLoss, CorpusScores
+    from ..evaluation import CorpusLoss, CorpusScores
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Translate, score and print. Raises `AugenmerkError`."""
-    from augenmerk.core.extensions.training.corpora.parallel import read_line_pairs
+    from ..corpora.parallel import read_line_pairs
 
     take_experiment(options)
     read_beam(options)  # fails before anything is loaded
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     sources = [into_language(options, source) for source in sources]
     changes = read_general(options)
     beam, length_penalty = read_beam(options)
-    from augenmerk.core.extensions.training.evaluation import (
+    from ..evaluation import (
         evaluate,
         reference_loss,  # torch is imported by now
     )

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.errors import CheckpointError
-from augenmerk.core.plain_text import one_line
+from ....errors import CheckpointError
+from ....plain_text import one_line
 
 if TYPE_CHECKING:
-    from augenmerk.core.extensions.training.folder import RunSummary
+    from ..folder import RunSummary
 
 _HEADER = ("run", "preset", "epochs", "steps", "best loss", "best BLEU", "state")
 _TO_THE_RIGHT = frozenset({2, 3, 4, 5})
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a table for each folder that contains runs. Raises `AugenmerkError`."""
-    from augenmerk.core.extensions.training.folder import (
+    from ..folder import (
         default_runs_folder,
         each_once,
         list_runs,

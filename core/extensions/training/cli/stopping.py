@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from augenmerk.core.extensions.training.events import AfterFailedSave, SaveFailed
+    from ..events import AfterFailedSave, SaveFailed
 
 STOPPING = b"\nStopping after this step and saving the model.\n"
 ONCE = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name))

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from augenmerk.core.cli.options import add_device, into_code
-from augenmerk.core.cli.outputs import OutputFolder
-from augenmerk.core.config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
-from augenmerk.core.config.run_config import (
+from ....cli.options import add_device, into_code
+from ....cli.outputs import OutputFolder
+from ....config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
+from ....config.run_config import (
     PARTS,
     RATE_OF_FURTHER_TRAINING,
     dotted_settings,
@@ -23,27 +23,27 @@ from augenmerk.core.config.run_config import (
     read_toml,
     with_dotted,
 )
-from augenmerk.core.config.settings import Settings
-from augenmerk.core.counting import display_text
-from augenmerk.core.errors import ConfigError, TrainingError
-from augenmerk.core.extensions.training.cli.data import add_corpus, add_settings, corpus_source, with_languages
-from augenmerk.core.extensions.training.cli.stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
-from augenmerk.core.extensions.training.folder import require_right_folder
-from augenmerk.core.quantities import counted, duration
-from augenmerk.core.run_files import FILES
-from augenmerk.core.text.languages import codes_for, inner_code, language_name
+from ....config.settings import Settings
+from ....counting import display_text
+from ....errors import ConfigError, TrainingError
+from ....quantities import counted, duration
+from ....run_files import FILES
+from ....text.languages import codes_for, inner_code, language_name
+from ..folder import require_right_folder
+from .data import add_corpus, add_settings, corpus_source, with_languages
+from .stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 
 if TYPE_CHECKING:
-    from augenmerk.core.extensions.training.corpora.prepared import PreparedCorpus
-    from augenmerk.core.extensions.training.distributed import World
-    from augenmerk.core.extensions.training.events import (
+    from ..corpora.prepared import PreparedCorpus
+    from ..distributed import World
+    from ..events import (
         SampleTranslated,
         StepDone,
         TrainingEvent,
         TrainingFinished,
         TrainingStarted,
     )
-    from augenmerk.core.extensions.training.inputs import RunModels
+    from ..inputs import RunModels
 
 TORCHRUN_ECHO_SECONDS = 5.0
 """Ctrl-C reaches a process twice: from the terminal and from torchrun."""
@@ -164,13 +164,13 @@ def run(options: argparse.Namespace) -> int:
 
     Of several processes started by torchrun, the main one trains and the others are its workers.
     """
-    from augenmerk.core.extensions.training.distributed import (
+    from ..distributed import (
         SINGLE_PROCESS,
         commanding_workers,
         is_distributed,
         process_group,
     )
-    from augenmerk.core.extensions.training.inputs import load_models
+    from ..inputs import load_models
 
     models = load_models(
         options.out, resume=options.resume, initial_model=options.initial_model, teachers=options.teacher
@@ -178,7 +178,7 @@ def run(options: argparse.Namespace) -> int:
     settings = configured_run(options, models)
     if not is_distributed():
         return _train(options, settings, models, SINGLE_PROCESS, ECHO_SECONDS)
-    from augenmerk.core.extensions.training.loop import run_worker
+    from ..loop import run_worker
 
     with process_group(options.device) as world:
         if world.is_main:
@@ -195,15 +195,15 @@ def run(options: argparse.Namespace) -> int:
 def _train(
     options: argparse.Namespace, settings: RunConfig, models: "RunModels", world: "World", echo_seconds: float
 ) -> int:
-    from augenmerk.core.device import choose_device
-    from augenmerk.core.extensions.training.checks import (
+    from ....device import choose_device
+    from ..checks import (
         check_address_space,
         check_memory_for_training,
         with_fitting_batches,
     )
-    from augenmerk.core.extensions.training.events import Noted
-    from augenmerk.core.extensions.training.loop import train
-    from augenmerk.core.extensions.training.tensorboard import tensorboard_log
+    from ..events import Noted
+    from ..loop import train
+    from ..tensorboard import tensorboard_log
 
     changes = read_changes(options.change)
     require_right_folder(options.out, options.resume)  # before the data are read
@@ -249,8 +249,8 @@ def _read_corpus(
     options: argparse.Namespace, run: RunConfig, models: "RunModels", on_phase: Callable[[str], None]
 ) -> "PreparedCorpus":
     """The corpus that the options name, or that of the resumed run. Raises `AugenmerkError`."""
-    from augenmerk.core.extensions.training.folder import read_run_inputs
-    from augenmerk.core.extensions.training.inputs import read_corpus
+    from ..folder import read_run_inputs
+    from ..inputs import read_corpus
 
     known = read_run_inputs(options.out).data if options.resume else None
     source = corpus_source(options, run, known)
@@ -294,8 +294,8 @@ def configured_run(options: argparse.Namespace, models: "RunModels") -> RunConfi
 
 def _resumed_run(options: argparse.Namespace) -> RunConfig:
     """The settings of the run to resume, with another length if options say so."""
-    from augenmerk.core.extensions.training.inputs import settings_of_run
-    from augenmerk.core.extensions.training.session import differing_settings, require_same_run
+    from ..inputs import settings_of_run
+    from ..session import differing_settings, require_same_run
 
     own, run_name = settings_of_run(options.out), f"the run in {options.out}"
     if options.preset not in (None, own.preset):
@@ -395,7 +395,7 @@ class TerminalProgress:
             self._bar = None
 
     def _show(self, event: "TrainingEvent") -> None:
-        from augenmerk.core.extensions.training import events
+        from .. import events
 
         if self._is_gone:
             return

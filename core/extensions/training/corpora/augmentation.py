@@ -5,10 +5,10 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 
-from augenmerk.core.extensions.training.corpora.prepared import EncodedPairs, PreparedCorpus
-from augenmerk.core.extensions.training.distortions import DISTORTIONS, Distortion, distort
-from augenmerk.core.text.codec import TextCodec, fold_case
-from augenmerk.core.text.subwords import WORD_MARK
+from ....text.codec import TextCodec, fold_case
+from ....text.subwords import WORD_MARK
+from ..distortions import DISTORTIONS, Distortion, distort
+from .prepared import EncodedPairs, PreparedCorpus
 
 
 def with_noisy_sources(

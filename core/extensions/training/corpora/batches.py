@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from augenmerk.core.config import TrainingConfig
-from augenmerk.core.extensions.training.corpora.prepared import EncodedPairs
-from augenmerk.core.padding import pad
-from augenmerk.core.text.legacy import NumericExample, iterator_batches
+from ....config import TrainingConfig
+from ....padding import pad
+from ....text.legacy import NumericExample, iterator_batches
+from .prepared import EncodedPairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from augenmerk.core.config import RunConfig
-from augenmerk.core.errors import ConfigError, CorpusError
-from augenmerk.core.extensions.training.corpora import multi30k
-from augenmerk.core.extensions.training.corpora.parallel import (
+from ....config import RunConfig
+from ....errors import ConfigError, CorpusError
+from ....plain_text import name_of
+from ....tensor_file import is_tensor_file
+from ....text.codec import CodecPair
+from . import multi30k
+from .parallel import (
     HOLD_OUT_SEED,
     DataSource,
     hold_out,
@@ -16,16 +19,13 @@ from augenmerk.core.extensions.training.corpora.parallel import (
     read_folder,
     read_pair,
 )
-from augenmerk.core.extensions.training.corpora.prepared import (
+from .prepared import (
     PreparedCorpus,
     limited,
     load_prepared,
     prepare,
     prepare_copy_task,
 )
-from augenmerk.core.plain_text import name_of
-from augenmerk.core.tensor_file import is_tensor_file
-from augenmerk.core.text.codec import CodecPair
 
 USE_TEXT = "Use text (a folder, or two files), which is read with the model's vocabulary, or data prepared with it"
 COPY = "copy"

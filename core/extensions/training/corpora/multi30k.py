@@ -12,9 +12,9 @@ from pathlib import Path
 
 import platformdirs
 
-from augenmerk.core.errors import CorpusError, StorageError
-from augenmerk.core.extensions.download import Downloader, RemoteFile
-from augenmerk.core.storage import read_bytes
+from ....errors import CorpusError, StorageError
+from ....storage import read_bytes
+from ...download import Downloader, RemoteFile
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"

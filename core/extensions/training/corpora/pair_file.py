@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from augenmerk.core.errors import CorpusError
-from augenmerk.core.quantities import counted
-from augenmerk.core.strict_json import Field, JsonError, parse
-from augenmerk.core.text.languages import language_code, language_name, two_letter_code
+from ....errors import CorpusError
+from ....quantities import counted
+from ....strict_json import Field, JsonError, parse
+from ....text.languages import language_code, language_name, two_letter_code
 
 SUFFIXES = (".tsv", ".jsonl", ".json")
 FORMS = 'two columns separated by a tab (TSV), or as JSON lines such as {"de": "…", "en": "…"}, in UTF-8'

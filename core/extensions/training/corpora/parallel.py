@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from augenmerk.core.errors import CorpusError
-from augenmerk.core.extensions.training.corpora.pair_file import FORMS, SUFFIXES, is_of_pairs, numbered_pairs
-from augenmerk.core.memory import available_memory, gigabytes
-from augenmerk.core.plain_text import MAX_LINE_BYTES, MAX_LINE_CHARACTERS, EncodingError, decode_text, name_of
-from augenmerk.core.quantities import counted
-from augenmerk.core.storage import open_file
-from augenmerk.core.text.languages import two_letter_code
+from ....errors import CorpusError
+from ....memory import available_memory, gigabytes
+from ....plain_text import MAX_LINE_BYTES, MAX_LINE_CHARACTERS, EncodingError, decode_text, name_of
+from ....quantities import counted
+from ....storage import open_file
+from ....text.languages import two_letter_code
+from .pair_file import FORMS, SUFFIXES, is_of_pairs, numbered_pairs
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
 MAX_HELD_OUT = 1000

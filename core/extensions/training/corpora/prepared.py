@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from augenmerk.core.config import DataConfig
-from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCorpusError
-from augenmerk.core.extensions.training.corpora.parallel import DataSource, LeftOut, SentencePairs
-from augenmerk.core.storage import reason_of
-from augenmerk.core.strict_json import Field
-from augenmerk.core.tensor_file import UnsuitableFileError, open_tensor_file, write_tensor_file
-from augenmerk.core.text.codec import CodecPair, TextCodec, words_of_pairs
-from augenmerk.core.text.languages import code_of, listed_codes, with_code
-from augenmerk.core.text.vocabulary import Vocabulary
-from augenmerk.core.text.word_counts import MAX_PACKED_BYTES, WordCounts
+from ....config import DataConfig
+from ....errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCorpusError
+from ....storage import reason_of
+from ....strict_json import Field
+from ....tensor_file import UnsuitableFileError, open_tensor_file, write_tensor_file
+from ....text.codec import CodecPair, TextCodec, words_of_pairs
+from ....text.languages import code_of, listed_codes, with_code
+from ....text.vocabulary import Vocabulary
+from ....text.word_counts import MAX_PACKED_BYTES, WordCounts
+from .parallel import DataSource, LeftOut, SentencePairs
 
 FORMAT_NAME = "augenmerk-prepared-data"
 FORMAT_VERSION = 1

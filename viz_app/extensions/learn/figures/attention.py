@@ -10,17 +10,18 @@ from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
-from augenmerk.viz_app.extensions.learn.values import pair_tokens
-from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from augenmerk.viz_app.heatmap.heatmap import Heatmap, least_height
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
-from augenmerk.viz_app.state import map_text
-from augenmerk.viz_app.state.map_view_settings import on_redraw
-from augenmerk.viz_app.theme import scaled
-from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts, row_of
+
+from ....heatmap.head_grid import HeadGrid, HeadGridArea
+from ....heatmap.heatmap import Heatmap, least_height
+from ....heatmap.labelled_matrix import MatrixCell, MatrixStyle
+from ....state import map_text
+from ....state.map_view_settings import on_redraw
+from ....theme import scaled
+from ....widgets.buttons import flat_button
+from ....widgets.labels import label
+from ....widgets.layouts import add_parts, row_of
+from ..values import pair_tokens
+from .figure import ChapterFigure, LearnContext, MatrixFigure
 
 MIN_HEIGHT = 170
 

@@ -12,13 +12,14 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.extensions.learn.job import HeadPoint, HeadPointsJob
-from augenmerk.viz_app.theme import current_theme, scaled, scales
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts
-from augenmerk.viz_app.widgets.line_chart import LineChart
-from augenmerk.viz_app.worker.jobs import Job
+
+from ....theme import current_theme, scaled, scales
+from ....widgets.labels import label
+from ....widgets.layouts import add_parts
+from ....widgets.line_chart import LineChart
+from ....worker.jobs import Job
+from ..job import HeadPoint, HeadPointsJob
+from .figure import ChapterFigure, LearnContext
 
 X_TITLE = "clarity (0: points at nothing, 1: points clearly)"
 Y_TITLE = "change without the head (log-probability, nats)"

@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import Beam
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.extensions.learn.job import BeamTreeJob
-from augenmerk.viz_app.state.experiment_editor import force
-from augenmerk.viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts, flow
-from augenmerk.viz_app.worker.jobs import Job
+
+from ....state.experiment_editor import force
+from ....theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
+from ....widgets.labels import label
+from ....widgets.layouts import add_parts, flow
+from ....worker.jobs import Job
+from ..job import BeamTreeJob
+from .figure import ChapterFigure, LearnContext
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.beam_tree import BeamTree

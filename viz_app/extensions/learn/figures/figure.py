@@ -10,16 +10,17 @@ from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.model.size import Module
 from augenmerk.core.translation.result import FloatArray, Translation
-from augenmerk.viz_app.extensions.learn.checks import Answers
-from augenmerk.viz_app.extensions.learn.sentence import OwnSentence
-from augenmerk.viz_app.heatmap.heatmap import MANY_ROWS, row_height
-from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
-from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
-from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scales
-from augenmerk.viz_app.views.live_panel import LivePanel
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.worker.inference import ExperimentController
-from augenmerk.viz_app.worker.jobs import Job
+
+from ....heatmap.heatmap import MANY_ROWS, row_height
+from ....heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
+from ....state.experiment_state import ExperimentState, RequestState
+from ....theme import PANEL_MARGIN, current_theme, scales
+from ....views.live_panel import LivePanel
+from ....widgets.labels import label
+from ....worker.inference import ExperimentController
+from ....worker.jobs import Job
+from ..checks import Answers
+from ..sentence import OwnSentence
 
 WAITING_DELAY_MS = 250
 

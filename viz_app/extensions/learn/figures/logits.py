@@ -11,16 +11,17 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from augenmerk.core.maps.parts import Component, Origin, WordParts
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent_in_words
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
-from augenmerk.viz_app.extensions.learn.job import LogitPartsJob
-from augenmerk.viz_app.extensions.learn.values import plain
-from augenmerk.viz_app.extensions.words.jobs import LensJob
-from augenmerk.viz_app.extensions.words.lens_table import short_name
-from augenmerk.viz_app.extensions.words.word_parts import PartBars, lead_text
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
-from augenmerk.viz_app.widgets.buttons import tab_button
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts
+
+from ....heatmap.labelled_matrix import MatrixCell, MatrixStyle
+from ....widgets.buttons import tab_button
+from ....widgets.labels import label
+from ....widgets.layouts import FlowLayout, add_parts
+from ...words.jobs import LensJob
+from ...words.lens_table import short_name
+from ...words.word_parts import PartBars, lead_text
+from ..job import LogitPartsJob
+from ..values import plain
+from .figure import ChapterFigure, LearnContext, MatrixFigure
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.logit_lens import Depth, LogitLens

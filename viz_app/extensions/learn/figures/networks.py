@@ -10,14 +10,15 @@ from augenmerk.core.model.heads import Network
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.extensions.learn.figures.figure import LearnContext, MatrixFigure
-from augenmerk.viz_app.extensions.learn.job import NetworksOffJob
-from augenmerk.viz_app.extensions.learn.values import plain
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell, MatrixStyle
-from augenmerk.viz_app.state.experiment_editor import toggle
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts
-from augenmerk.viz_app.worker.jobs import Job
+
+from ....heatmap.labelled_matrix import MatrixCell, MatrixStyle
+from ....state.experiment_editor import toggle
+from ....widgets.labels import label
+from ....widgets.layouts import add_parts
+from ....worker.jobs import Job
+from ..job import NetworksOffJob
+from ..values import plain
+from .figure import LearnContext, MatrixFigure
 
 NONE_DEPENDS = "No choice depends on a single network: in every row, each token stays the most probable."
 SOME_DEPEND = "Framed: without the network, another token takes the lead"

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.extensions.learn.figures.stack import MeasuredModel, StackDrawing, about
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts, row_of
+from ....widgets.labels import label
+from ....widgets.layouts import add_parts, row_of
+from .figure import ChapterFigure, LearnContext
+from .stack import MeasuredModel, StackDrawing, about
 
 CLICK = "Click on a box to read what it does."
 

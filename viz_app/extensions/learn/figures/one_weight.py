@@ -16,16 +16,17 @@ from augenmerk.core.maps.trace import Trace
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.extensions.learn.actions import move_row, set_temperature, strongest_pair
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.extensions.learn.values import pair_tokens
-from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.heatmap.map_image import map_image
-from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.theme import current_theme, scaled
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts, row_of
-from augenmerk.viz_app.worker.jobs import TraceJob
+
+from ....heatmap.drawing import color_table
+from ....heatmap.map_image import map_image
+from ....state.map_view import Pair
+from ....theme import current_theme, scaled
+from ....widgets.labels import label
+from ....widgets.layouts import add_parts, row_of
+from ....worker.jobs import TraceJob
+from ..actions import move_row, set_temperature, strongest_pair
+from ..values import pair_tokens
+from .figure import ChapterFigure, LearnContext
 
 LINE, GAP, HEADER = 22, 12, 20
 """On a low page, a line is as low as its text."""

@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from augenmerk.viz_app.extensions.learn.figures.attention import KindsFigure, MapFigure, MaskFigure, OneQueryFigure
-from augenmerk.viz_app.extensions.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure
-from augenmerk.viz_app.extensions.learn.figures.decoding import BeamFigure, DecodingFigure
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure
-from augenmerk.viz_app.extensions.learn.figures.logits import LayersFigure, SublayersFigure, WordPartsFigure
-from augenmerk.viz_app.extensions.learn.figures.networks import NetworksFigure
-from augenmerk.viz_app.extensions.learn.figures.one_page import OnePageFigure
-from augenmerk.viz_app.extensions.learn.figures.one_weight import OneWeightFigure
-from augenmerk.viz_app.extensions.learn.figures.sizes import PartSizesFigure, SizesFigure
-from augenmerk.viz_app.extensions.learn.figures.tokens import PositionsFigure, TokensFigure
-from augenmerk.viz_app.extensions.learn.figures.training import RatesFigure, SmoothingFigure, TrainHereFigure
+from .attention import KindsFigure, MapFigure, MaskFigure, OneQueryFigure
+from .clarity_vs_importance import ClarityVsImportanceFigure
+from .decoding import BeamFigure, DecodingFigure
+from .figure import ChapterFigure
+from .logits import LayersFigure, SublayersFigure, WordPartsFigure
+from .networks import NetworksFigure
+from .one_page import OnePageFigure
+from .one_weight import OneWeightFigure
+from .sizes import PartSizesFigure, SizesFigure
+from .tokens import PositionsFigure, TokensFigure
+from .training import RatesFigure, SmoothingFigure, TrainHereFigure
 
 FIGURES: Final[dict[str, type[ChapterFigure]]] = {
     "tokens": TokensFigure,

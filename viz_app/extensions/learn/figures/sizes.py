@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QLabel, QSlider, QWidget
 from augenmerk.core.config import PRESETS, ModelConfig, preset
 from augenmerk.core.model.size import Module, Size, preset_vocabulary_sizes, total
 from augenmerk.core.quantities import percent
-from augenmerk.viz_app.extensions.learn.checks import part_sizes
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.extensions.learn.figures.stack import MeasuredModel, StackDrawing, about
-from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts, row_of
+
+from ....widgets.bars import Bar, BarList
+from ....widgets.buttons import ChoiceMenu
+from ....widgets.labels import label
+from ....widgets.layouts import add_parts, row_of
+from ..checks import part_sizes
+from .figure import ChapterFigure, LearnContext
+from .stack import MeasuredModel, StackDrawing, about
 
 Group = Literal["embeddings and positions", "attention", "feed-forward", "norms", "output"]
 GROUPS: Final[dict[Group, tuple[Module, ...]]] = {

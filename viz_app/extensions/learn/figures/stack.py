@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, size_rows, total
 from augenmerk.core.quantities import counted
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled
-from augenmerk.viz_app.widgets.commands import Command, run_by_key
+
+from ....state.model_info import ModelInfo
+from ....theme import CHIP_RADIUS, current_theme, scaled
+from ....widgets.commands import Command, run_by_key
 
 NORM: Final = "norm"
 Side = Literal["encoder", "decoder"]

@@ -6,14 +6,15 @@ import numpy as np
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from augenmerk.core.translation.result import FloatArray, Word
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext, MatrixFigure
-from augenmerk.viz_app.extensions.learn.job import PositionsJob
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixStyle
-from augenmerk.viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import FlowLayout, add_parts
-from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
-from augenmerk.viz_app.worker.jobs import Job
+
+from ....heatmap.labelled_matrix import MatrixStyle
+from ....theme import PANEL_MARGIN, current_theme, scaled, scales
+from ....widgets.labels import label
+from ....widgets.layouts import FlowLayout, add_parts
+from ....widgets.line_chart import Curve, LineChart
+from ....worker.jobs import Job
+from ..job import PositionsJob
+from .figure import ChapterFigure, LearnContext, MatrixFigure
 
 WORD_GAP = 10
 FACTORS = *((size, size) for size in (2.2, 1.8, 1.5, 1.35, 1.25, 1.1, 1.0)), (1.0, 0.4)

@@ -21,17 +21,18 @@ from augenmerk.core.extensions.training.film import FilmFrame
 from augenmerk.core.extensions.training.schedules import noam_rate, rates_of_run
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import FloatArray, Translation
-from augenmerk.viz_app.extensions.learn.figures.figure import ChapterFigure, LearnContext
-from augenmerk.viz_app.extensions.learn.job import Smoothing, SmoothingJob
-from augenmerk.viz_app.extensions.train.worker import TrainingFailure, TrainingRun
-from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.heatmap.map_image import map_image
-from augenmerk.viz_app.theme import current_theme, scaled, scales
-from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import add_parts, row_of, wrapping_row
-from augenmerk.viz_app.widgets.line_chart import Curve, LineChart
-from augenmerk.viz_app.worker.jobs import Job
+
+from ....heatmap.drawing import color_table
+from ....heatmap.map_image import map_image
+from ....theme import current_theme, scaled, scales
+from ....widgets.bars import Bar, BarList
+from ....widgets.labels import label
+from ....widgets.layouts import add_parts, row_of, wrapping_row
+from ....widgets.line_chart import Curve, LineChart
+from ....worker.jobs import Job
+from ...train.worker import TrainingFailure, TrainingRun
+from ..job import Smoothing, SmoothingJob
+from .figure import ChapterFigure, LearnContext
 
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
 """Width and warm-up steps: the three curves of The Annotated Transformer."""

@@ -10,9 +10,10 @@ from augenmerk.core.maps.measures import MEASURES
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import counted, percent
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_source import hides_nothing
-from augenmerk.viz_app.state.tab_contents import content
+
+from ....state.experiment_state import ExperimentState
+from ....state.map_source import hides_nothing
+from ....state.tab_contents import content
 
 if TYPE_CHECKING:  # these import torch, which is of the worker's thread
     from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, AlignerRanking, AlignerScore

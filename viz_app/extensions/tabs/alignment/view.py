@@ -11,19 +11,20 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses.samples import require_languages_of_sample
 from augenmerk.core.translation.result import TranslationStoppedError
-from augenmerk.viz_app.extensions.tabs.alignment.state import AlignmentState, Links, cells, summary
-from augenmerk.viz_app.state.experiment_state import Progress
-from augenmerk.viz_app.state.languages import CHOOSE_TARGET, target_code
-from augenmerk.viz_app.state.map_text import title
-from augenmerk.viz_app.state.map_view_settings import on_redraw
-from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import current_theme, scaled
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from augenmerk.viz_app.widgets.canvas import Canvas
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
-from augenmerk.viz_app.widgets.table import Table
-from augenmerk.viz_app.worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
+
+from ....state.experiment_state import Progress
+from ....state.languages import CHOOSE_TARGET, target_code
+from ....state.map_text import title
+from ....state.map_view_settings import on_redraw
+from ....state.sentence_text import visible
+from ....theme import current_theme, scaled
+from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....widgets.canvas import Canvas
+from ....widgets.labels import label
+from ....widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
+from ....widgets.table import Table
+from ....worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
+from .state import AlignmentState, Links, cells, summary
 
 if TYPE_CHECKING:
     from augenmerk.core.extensions.analyses.alignment_ranking import AlignerRanking

@@ -13,10 +13,11 @@ from augenmerk.core.quantities import counted, percent
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.viz_app.state.experiment_editor import open_experiment
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE
-from augenmerk.viz_app.state.tab_contents import CompareQuestion, content
+
+from ....state.experiment_editor import open_experiment
+from ....state.experiment_state import ExperimentState
+from ....state.map_source import LEAST_DIFFERENCE
+from ....state.tab_contents import CompareQuestion, content
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator

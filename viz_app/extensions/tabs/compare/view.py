@@ -25,26 +25,27 @@ from augenmerk.core.quantities import number
 from augenmerk.core.text.languages import language_name
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.viz_app.extensions.tabs.compare.state import (
+
+from ....heatmap.heatmap import MIN_COLUMN_LABEL
+from ....heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from ....state.map_text import title
+from ....state.map_view_settings import on_redraw
+from ....state.sentence_text import breakable, changed_pieces, pieces_of, source_as_read
+from ....state.tab_contents import CompareQuestion
+from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....views.sentence_input import one_line_edit
+from ....widgets.buttons import MenuButton, choice_buttons, flat_button
+from ....widgets.dialogs import add_files, ask_what_to_open
+from ....widgets.labels import label, show_text, styled
+from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
+from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
+from .state import (
     READS_FIRST,
     ComparedMaps,
     CompareState,
     Comparison,
     SecondModel,
 )
-from augenmerk.viz_app.heatmap.heatmap import MIN_COLUMN_LABEL
-from augenmerk.viz_app.heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.state.map_text import title
-from augenmerk.viz_app.state.map_view_settings import on_redraw
-from augenmerk.viz_app.state.sentence_text import breakable, changed_pieces, pieces_of, source_as_read
-from augenmerk.viz_app.state.tab_contents import CompareQuestion
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.buttons import MenuButton, choice_buttons, flat_button
-from augenmerk.viz_app.widgets.dialogs import add_files, ask_what_to_open
-from augenmerk.viz_app.widgets.labels import label, show_text, styled
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
-from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 
 
 @dataclass(frozen=True, eq=False)

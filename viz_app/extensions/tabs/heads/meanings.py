@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from augenmerk.viz_app.state.tab_contents import HeadsQuestion
+from ....state.tab_contents import HeadsQuestion
 
 MEANINGS: Mapping[HeadsQuestion, str] = {
     "importance": (

@@ -19,10 +19,11 @@ from augenmerk.core.resources import example_sentences
 from augenmerk.core.text.languages import sentence_with_code
 from augenmerk.core.translation.experiment import General
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray
-from augenmerk.viz_app.state.experiment_editor import named
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.languages import CHOOSE_TARGET
-from augenmerk.viz_app.state.tab_contents import HeadsQuestion, SampleKind, content
+
+from ....state.experiment_editor import named
+from ....state.experiment_state import ExperimentState
+from ....state.languages import CHOOSE_TARGET
+from ....state.tab_contents import HeadsQuestion, SampleKind, content
 
 if TYPE_CHECKING:
     from augenmerk.core.extensions.analyses.importance import HeadImportance

@@ -17,8 +17,22 @@ from augenmerk.core.model.heads import SIDES, Head, Network, heads_of, networks_
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import Experiment, General, Greedy
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
-from augenmerk.viz_app.extensions.tabs.heads.meanings import MEANINGS
-from augenmerk.viz_app.extensions.tabs.heads.state import (
+
+from ....heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from ....state.experiment_editor import toggle
+from ....state.experiment_state import Progress, RequestState
+from ....state.languages import target_code
+from ....state.map_text import KIND_NAMES
+from ....state.tab_contents import HeadsQuestion, SampleKind
+from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....widgets.buttons import ChoiceMenu, choice_buttons
+from ....widgets.dialogs import ask_what_to_open
+from ....widgets.labels import label, show_text
+from ....widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
+from ....widgets.table import Table
+from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from .meanings import MEANINGS
+from .state import (
     HeadsState,
     Sample,
     SampleChoice,
@@ -27,19 +41,6 @@ from augenmerk.viz_app.extensions.tabs.heads.state import (
     multi30k_files,
     read_sample,
 )
-from augenmerk.viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from augenmerk.viz_app.state.experiment_editor import toggle
-from augenmerk.viz_app.state.experiment_state import Progress, RequestState
-from augenmerk.viz_app.state.languages import target_code
-from augenmerk.viz_app.state.map_text import KIND_NAMES
-from augenmerk.viz_app.state.tab_contents import HeadsQuestion, SampleKind
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, choice_buttons
-from augenmerk.viz_app.widgets.dialogs import ask_what_to_open
-from augenmerk.viz_app.widgets.labels import label, show_text
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
-from augenmerk.viz_app.widgets.table import Table
-from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 
 if TYPE_CHECKING:
     from augenmerk.core.extensions.analyses.importance import HeadImportance

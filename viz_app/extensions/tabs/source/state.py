@@ -9,8 +9,9 @@ from augenmerk.core.maps.comparing import common_subsequence
 from augenmerk.core.maps.selection import is_hidden
 from augenmerk.core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import intervene, remove
-from augenmerk.viz_app.state.experiment_state import ExperimentState
+
+from ....state.experiment_editor import intervene, remove
+from ....state.experiment_state import ExperimentState
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,14 +16,15 @@ from augenmerk.core.extensions.analyses.occlusion import (
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
-from augenmerk.viz_app.extensions.tabs.source.state import OutputShare, SourceFindings, SourceState, SourceWord
-from augenmerk.viz_app.state.experiment_state import Progress
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.labels import label, show_text
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
-from augenmerk.viz_app.worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+
+from ....state.experiment_state import Progress
+from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....views.sentence_input import one_line_edit
+from ....widgets.bars import Bar, BarList
+from ....widgets.labels import label, show_text
+from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
+from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from .state import OutputShare, SourceFindings, SourceState, SourceWord
 
 GROUP_SIZE = 4
 """Words removed per batch; an interruption loses at most these translations."""

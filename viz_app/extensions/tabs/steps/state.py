@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, Intervention
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.state.experiment_editor import force, remove
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.sentence_text import new_words
-from augenmerk.viz_app.state.tab_contents import content
+
+from ....state.experiment_editor import force, remove
+from ....state.experiment_state import ExperimentState
+from ....state.sentence_text import new_words
+from ....state.tab_contents import content
 
 
 @dataclass(frozen=True)

@@ -20,18 +20,18 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.quantities import percent
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.extensions.tabs.steps.state import Candidate, StepRow, StepsState
-from augenmerk.viz_app.state.experiment_editor import force
-from augenmerk.viz_app.state.sentence_text import visible
-from augenmerk.viz_app.theme import CHIP_RADIUS, current_theme, scaled, scales
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from augenmerk.viz_app.views.cell_menu import RowEditor
-from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.bars import Bar, BarList
-from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.canvas import Canvas
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import (
+
+from ....state.experiment_editor import force
+from ....state.sentence_text import visible
+from ....theme import CHIP_RADIUS, current_theme, scaled, scales
+from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....views.cell_menu import RowEditor
+from ....views.sentence_input import one_line_edit
+from ....widgets.bars import Bar, BarList
+from ....widgets.buttons import flat_button
+from ....widgets.canvas import Canvas
+from ....widgets.labels import label
+from ....widgets.layouts import (
     LinesScrollArea,
     Space,
     VerticalScrollArea,
@@ -40,7 +40,8 @@ from augenmerk.viz_app.widgets.layouts import (
     flow,
     row_of,
 )
-from augenmerk.viz_app.worker.jobs import Job, OpenTranslator, ShouldStop, Tell
+from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
+from .state import Candidate, StepRow, StepsState
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from augenmerk.viz_app.state.tab_contents import WordView
+from ....state.tab_contents import WordView
 
 MEANINGS: Mapping[WordView, str] = {
     "parts": (

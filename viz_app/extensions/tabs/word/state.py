@@ -1,8 +1,9 @@
 """The question of the tab *Word*: which token, and compared with which rival. No Qt, no torch."""
 
 from augenmerk.core.translation.result import Alternative, Translation
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.tab_contents import WordView, content
+
+from ....state.experiment_state import ExperimentState
+from ....state.tab_contents import WordView, content
 
 
 class WordState:

@@ -9,21 +9,16 @@ from PySide6.QtWidgets import QLabel, QWidget
 from augenmerk.core.maps.parts import WordParts
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import Translation
-from augenmerk.viz_app.extensions.tabs.word.meanings import MEANINGS
-from augenmerk.viz_app.extensions.tabs.word.state import WordState
-from augenmerk.viz_app.extensions.words import lens_table, word_parts
-from augenmerk.viz_app.extensions.words.jobs import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
-from augenmerk.viz_app.extensions.words.lens_table import LensTable, decided_text
-from augenmerk.viz_app.extensions.words.word_parts import PartBars, lead_text
-from augenmerk.viz_app.state.number_table import NumberTable
-from augenmerk.viz_app.state.sentence_text import changed_pieces, visible
-from augenmerk.viz_app.state.tab_contents import WordView
-from augenmerk.viz_app.theme import current_theme, scaled, scales
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, choice_buttons
-from augenmerk.viz_app.widgets.labels import label, styled
-from augenmerk.viz_app.widgets.layouts import (
+
+from ....state.number_table import NumberTable
+from ....state.sentence_text import changed_pieces, visible
+from ....state.tab_contents import WordView
+from ....theme import current_theme, scaled, scales
+from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....views.sentence_input import one_line_edit
+from ....widgets.buttons import ChoiceMenu, choice_buttons
+from ....widgets.labels import label, styled
+from ....widgets.layouts import (
     VerticalScrollArea,
     add_parts,
     column_of,
@@ -31,7 +26,13 @@ from augenmerk.viz_app.widgets.layouts import (
     set_visible,
     wrapping_row,
 )
-from augenmerk.viz_app.worker.jobs import Job
+from ....worker.jobs import Job
+from ...words import lens_table, word_parts
+from ...words.jobs import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
+from ...words.lens_table import LensTable, decided_text
+from ...words.word_parts import PartBars, lead_text
+from .meanings import MEANINGS
+from .state import WordState
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.decoder_lens import DecoderLens

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import Formatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from augenmerk.viz_app.extensions.pictures.figures import (
+from ...pictures.figures import (
     CAPTION_INCHES,
     escaped,
     new_figure,
@@ -22,7 +22,7 @@ from augenmerk.viz_app.extensions.pictures.figures import (
     wrapped_caption,
     write_around,
 )
-from augenmerk.viz_app.extensions.train.charts.picture import (
+from .picture import (
     QUANTITY_NAMES,
     ChartLine,
     ChartPicture,

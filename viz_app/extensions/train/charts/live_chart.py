@@ -12,10 +12,10 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip
 
-from augenmerk.viz_app.extensions.pictures.figures import own_style
-from augenmerk.viz_app.extensions.train.charts.axes import ChartAxes
-from augenmerk.viz_app.extensions.train.charts.picture import ChartLine, ChartPicture, line_color
-from augenmerk.viz_app.theme import current_theme, is_theme_change, scaled, scales
+from ....theme import current_theme, is_theme_change, scaled, scales
+from ...pictures.figures import own_style
+from .axes import ChartAxes
+from .picture import ChartLine, ChartPicture, line_color
 
 _DPI = 100
 _LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 8

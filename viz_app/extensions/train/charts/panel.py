@@ -13,8 +13,15 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
-from augenmerk.viz_app.extensions.train.charts.live_chart import LiveChart
-from augenmerk.viz_app.extensions.train.charts.picture import (
+from ....theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scaled, scales, set_role
+from ....widgets.buttons import ChoiceMenu, MenuButton
+from ....widgets.labels import label
+from ....widgets.layouts import Part, column_of, replace_widgets, row_of
+from ..curves import RunCurves
+from ..run_files import ComparedRun, Comparison
+from ..state import Run, TrainState
+from .live_chart import LiveChart
+from .picture import (
     QUANTITY_NAMES,
     QUANTITY_TIPS,
     SMOOTHED,
@@ -29,14 +36,7 @@ from augenmerk.viz_app.extensions.train.charts.picture import (
     picture_of,
     validation_name,
 )
-from augenmerk.viz_app.extensions.train.charts.run_menu import CompareMenu
-from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.extensions.train.run_files import ComparedRun, Comparison
-from augenmerk.viz_app.extensions.train.state import Run, TrainState
-from augenmerk.viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scaled, scales, set_role
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton
-from augenmerk.viz_app.widgets.labels import label
-from augenmerk.viz_app.widgets.layouts import Part, column_of, replace_widgets, row_of
+from .run_menu import CompareMenu
 
 MAX_ENTRY_PX = 240
 MARK_PX = 8

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from augenmerk.viz_app.extensions.train.curves import Points, RunCurves, smoothed
-from augenmerk.viz_app.extensions.train.run_files import NUM_RUNS, ComparedRun
+from ..curves import Points, RunCurves, smoothed
+from ..run_files import NUM_RUNS, ComparedRun
 
 Quantity = Literal["loss", "perplexity", "learning_rate", "gradient_norm", "tokens_per_second", "bleu"]
 Scale = Literal["linear", "log"]

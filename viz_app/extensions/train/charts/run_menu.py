@@ -8,17 +8,18 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.viz_app.extensions.train.run_files import (
+
+from ....widgets.buttons import MenuButton
+from ....widgets.dialogs import show_failure
+from ....worker.inference import Failure
+from ..run_files import (
     PUBLISHED,
     PUBLISHED_STEPS_PER_EPOCH,
     Comparison,
     RunOnDisk,
     runs_in,
 )
-from augenmerk.viz_app.extensions.train.state import TrainState
-from augenmerk.viz_app.widgets.buttons import MenuButton
-from augenmerk.viz_app.widgets.dialogs import show_failure
-from augenmerk.viz_app.worker.inference import Failure
+from ..state import TrainState
 
 PUBLISHED_ENTRY = "Published curve of notebook"
 NO_RUNS, NO_OTHER_RUNS = "no runs in this folder yet", "no other runs in this folder"

@@ -16,7 +16,8 @@ from augenmerk.core.extensions.training.folder import default_runs_folder
 from augenmerk.core.extensions.training.schedules import describe_schedule, warmup_optimizer_steps
 from augenmerk.core.quantities import about, counted
 from augenmerk.core.text.languages import language_code
-from augenmerk.viz_app.state.model_info import heads_in_words
+
+from ....state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")

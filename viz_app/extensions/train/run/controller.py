@@ -31,12 +31,13 @@ from augenmerk.core.extensions.training.folder import (
 )
 from augenmerk.core.extensions.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.core.run_files import BEST, LAST
-from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.extensions.train.run import settings as run_settings
-from augenmerk.viz_app.extensions.train.run_files import known_records, read_run
-from augenmerk.viz_app.extensions.train.state import Run, Status, TrainState
-from augenmerk.viz_app.extensions.train.worker import DRAIN_INTERVAL_MS, TrainingBody, TrainingFailure, TrainingRun
-from augenmerk.viz_app.worker.inference import ANSWER_SECONDS
+
+from ....worker.inference import ANSWER_SECONDS
+from ..curves import RunCurves
+from ..run_files import known_records, read_run
+from ..state import Run, Status, TrainState
+from ..worker import DRAIN_INTERVAL_MS, TrainingBody, TrainingFailure, TrainingRun
+from . import settings as run_settings
 
 SAVE_SECONDS = 60.0
 """Time limit for the current step or validation, and a checkpoint of the largest preset."""

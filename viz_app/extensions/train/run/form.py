@@ -25,7 +25,13 @@ from augenmerk.core.config.settings import Setting
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ConfigError
 from augenmerk.core.extensions.training.duration import Speed
-from augenmerk.viz_app.extensions.train.run.choices import (
+
+from ....theme import PANEL_MARGIN, scales, set_role
+from ....views.sentence_input import one_line_edit
+from ....widgets.buttons import ChoiceMenu, flat_button
+from ....widgets.labels import ElidingLabel, label, show_text
+from ....widgets.layouts import VerticalScrollArea, column_of, keep_room, row_of
+from .choices import (
     BEGINNERS_PRESET,
     RunChoices,
     estimated_duration,
@@ -35,11 +41,6 @@ from augenmerk.viz_app.extensions.train.run.choices import (
     schedule_note,
     with_tilde,
 )
-from augenmerk.viz_app.theme import PANEL_MARGIN, scales, set_role
-from augenmerk.viz_app.views.sentence_input import one_line_edit
-from augenmerk.viz_app.widgets.buttons import ChoiceMenu, flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label, show_text
-from augenmerk.viz_app.widgets.layouts import VerticalScrollArea, column_of, keep_room, row_of
 
 _DATA_LABELS = {
     "multi30k": "Multi30k",

@@ -7,9 +7,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from augenmerk.core.extensions.training.events import TrainingRequest
-from augenmerk.viz_app.extensions.train.charts.run_menu import RunMenu
-from augenmerk.viz_app.extensions.train.run.choices import run_summary_rows
-from augenmerk.viz_app.extensions.train.run.form import (
+
+from ....theme import PANEL_MARGIN, scaled, scales, set_role
+from ....widgets.bars import ProgressLine
+from ....widgets.buttons import flat_button
+from ....widgets.labels import ElidingLabel, label, show_text
+from ....widgets.layouts import Space, VerticalScrollArea, column_of, keep_room, row_of
+from ..charts.run_menu import RunMenu
+from ..state import Run, Status, TrainState
+from .choices import run_summary_rows
+from .form import (
     DEFAULT_DEVICES,
     NumberTable,
     RunForm,
@@ -18,7 +25,7 @@ from augenmerk.viz_app.extensions.train.run.form import (
     number_edit,
     value_menu,
 )
-from augenmerk.viz_app.extensions.train.run.status_text import (
+from .status_text import (
     Action,
     activity,
     metric_rows,
@@ -26,12 +33,6 @@ from augenmerk.viz_app.extensions.train.run.status_text import (
     patience_used,
     resume_label,
 )
-from augenmerk.viz_app.extensions.train.state import Run, Status, TrainState
-from augenmerk.viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
-from augenmerk.viz_app.widgets.bars import ProgressLine
-from augenmerk.viz_app.widgets.buttons import flat_button
-from augenmerk.viz_app.widgets.labels import ElidingLabel, label, show_text
-from augenmerk.viz_app.widgets.layouts import Space, VerticalScrollArea, column_of, keep_room, row_of
 
 WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
 """At 100%; Qt's value for no limit."""

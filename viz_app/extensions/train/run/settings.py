@@ -13,7 +13,8 @@ from augenmerk.core.extensions.training.corpora.parallel import DataSource
 from augenmerk.core.extensions.training.duration import Speed
 from augenmerk.core.extensions.training.events import TrainingRequest
 from augenmerk.core.extensions.training.folder import read_run_inputs, source_of
-from augenmerk.viz_app.extensions.train.run.choices import DATA_KINDS, RunChoices
+
+from .choices import DATA_KINDS, RunChoices
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QSettings

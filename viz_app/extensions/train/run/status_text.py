@@ -6,8 +6,9 @@ from typing import Literal
 
 from augenmerk.core.extensions.training.events import StopRequest
 from augenmerk.core.quantities import counted, duration
-from augenmerk.viz_app.extensions.train.run.choices import with_tilde
-from augenmerk.viz_app.extensions.train.state import Run, Status
+
+from ..state import Run, Status
+from .choices import with_tilde
 
 _NOTHING = "–"
 _STOPPING: dict[StopRequest, str] = {"keep": "Stopping…", "pause": "Pausing…", "discard": "Discarding…"}
