@@ -24,7 +24,7 @@ from ..model.interventions import NO_INTERVENTIONS, AttentionChanges, Interventi
 from ..model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, TokenAndPosition
 from ..model.outputs import Encoding, ModelOutput
 from ..model.transformer import Transformer
-from .known_modules import are_as_written, is_known
+from .known_modules import are_as_written, is_known, settings_of
 from .products import ExactProduct, Product, RoundedProduct, has_rounded_products
 
 PLAIN_VARIABLE = "AUGENMERK_PLAIN"
@@ -429,7 +429,8 @@ class Compiler:
 
         True if there is a module that `CompiledTransformer` was not written for; while a forward hook or a forward
         pre-hook is registered on any module, or on all modules; while a module is in training mode; while a module or
-        its class has another `forward`; and while a module is replaced, added, removed or parametrized. Backward hooks
+        its class has another `forward`; and while a module is replaced, added, removed or parametrized, or computes in
+        another way by a changed setting. Backward hooks
         do not count: translating computes no gradients.
         """
         return bool(
@@ -445,9 +446,10 @@ class Compiler:
         )
 
 
-def _structure_of(modules: Iterable[nn.Module]) -> list[type | nn.Module | None]:
-    """The type and the parts of each module."""
-    return list(chain.from_iterable((type(module), *module._modules.values()) for module in modules))
+def _structure_of(modules: Iterable[nn.Module]) -> list[object]:
+    """The type, the parts and the settings of each module."""
+    parts = ((type(module), *module._modules.values(), *settings_of(module)) for module in modules)
+    return list(chain.from_iterable(parts))
 
 
 _Stamp = tuple[tuple[int, int, int], ...]

@@ -57,6 +57,13 @@ _PARTS: Mapping[type[nn.Module], Mapping[str, tuple[type[nn.Module], ...]]] = {
     nn.Identity: {},
 }
 """The parts of each type of module by name, with the types that a part may have."""
+_SETTINGS: Mapping[type[nn.Module], tuple[str, ...]] = {
+    MultiHeadAttention: ("num_heads", "head_width", "keep"),
+    Residual: ("is_pre",),
+    AnnotatedLayerNorm: ("epsilon",),
+    nn.LayerNorm: ("eps", "normalized_shape"),
+}
+"""Attributes that the compiled form reads once, by the type of the module."""
 _FORWARDS = [(kind, kind.forward) for kind in _PARTS]
 
 
@@ -66,9 +73,22 @@ def is_known(module: nn.Module) -> bool:
     parts = layers if type(module) is nn.ModuleList else _PARTS.get(type(module))
     return (
         parts is not None
-        and module._parameters.keys() | module._buffers.keys() <= parts.keys()
+        and module._parameters.keys() <= parts.keys()
+        and module._buffers.keys() <= {"positions"}
+        and all(map(_is_plain, module._parameters.values()))
         and all(type(part) in parts.get(name, ()) for name, part in module._modules.items())
+        and getattr(module, "keep", None) is None
     )
+
+
+def settings_of(module: nn.Module) -> list[object]:
+    """The values that decide how a module computes, besides its parameters; see `_SETTINGS`."""
+    return [getattr(module, name) for name in _SETTINGS.get(type(module), ())]
+
+
+def _is_plain(parameter: nn.Parameter | None) -> bool:
+    """Whether PyTorch's functions treat it as any other tensor."""
+    return parameter is None or type(parameter).__torch_function__ is nn.Parameter.__torch_function__
 
 
 def are_as_written() -> bool:

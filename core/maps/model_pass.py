@@ -3,11 +3,23 @@
 Nothing is computed, and torch is not imported, before something is asked of the model.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ..counting import Index
+from ..errors import AnalysisError
 from ..model.heads import Side
-from ..translation.result import AttentionMaps, FloatArray, MapKind, Translation, read_only
+from ..translation.result import (
+    AttentionMaps,
+    FloatArray,
+    MapKind,
+    Translation,
+    TranslationStoppedError,
+    read_only,
+)
 from .trace import HeadTrace, Trace
 
 if TYPE_CHECKING:
@@ -23,20 +35,34 @@ class Pass:
     Args:
         pair: the model, the ids and the interventions.
         maps: the attention weights, if they are known.
+        should_stop: see `check_stop`.
 
     Attributes:
         pair: see above.
     """
 
-    def __init__(self, pair: "PairPass", maps: AttentionMaps | None = None) -> None:
+    def __init__(
+        self,
+        pair: "PairPass",
+        maps: AttentionMaps | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.pair = pair
-        self._maps = maps
+        self._maps, self._should_stop = maps, should_stop
+        self._checked: set[tuple[Side, int]] = set()
 
     @classmethod
-    def of(cls, translator: "Translator", translation: Translation) -> "Pass":
+    def of(
+        cls, translator: "Translator", translation: Translation, should_stop: Callable[[], bool] = lambda: False
+    ) -> "Pass":
         """A pass over a translation, with its maps if the model made it. See `Translator.pass_over`."""
         maps = translation.attention if translator.has_made(translation) else None
-        return cls(translator.pass_over(translation), maps)
+        return cls(translator.pass_over(translation), maps, should_stop)
+
+    def check_stop(self) -> None:
+        """Raises `TranslationStoppedError` if the work is to be stopped; call it where a measure takes long."""
+        if self._should_stop():
+            raise TranslationStoppedError
 
     def weights(self, kind: MapKind) -> FloatArray:
         """The attention weights of a kind, [L, H, Q, M]. Costs nothing if the translation has them."""
@@ -76,7 +102,25 @@ class Pass:
 
         Returns:
             [N, Q, D].
+
+        Raises:
+            AnalysisError: the layer computes something else, for instance because a hook changes it.
         """
+        side, _ = _SUBLAYERS[kind]
+        if (side, layer) not in self._checked:
+            (output,) = self._layer_output(kind, layer, self.attention_output(kind, layer)[None])
+            expected = self.value(f"{side}.{layer}.feed_forward.after")
+            if not np.allclose(output, expected, rtol=1e-3, atol=1e-3 * float(np.abs(expected).max())):
+                raise AnalysisError(
+                    "The {side} layer {layer} of this model computes something else than its parts do, for instance "
+                    "because a hook changes it. Choose a measure that needs no output of layers.",
+                    side=side,
+                    layer=Index(layer),
+                )
+            self._checked.add((side, layer))
+        return self._layer_output(kind, layer, attention_output)
+
+    def _layer_output(self, kind: MapKind, layer: int, attention_output: FloatArray) -> FloatArray:
         import torch
 
         from ..model.interventions import scaled

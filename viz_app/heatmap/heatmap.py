@@ -92,7 +92,10 @@ class LargeMap(Canvas):
     def show_map(self) -> None:
         """Shows the current map, or nothing while the settings ask for another picture."""
         had_view, is_shown = self._view is not None, self._state.settings.picture == self.picture
-        self._view = self._state.maps.view() if is_shown else None
+        view = self._state.maps.view() if is_shown else None
+        if self._view is not None and (view is None or view.all_labels != self._view.all_labels):
+            self._state.selection.clear_hovered()  # the mouse is over a place of the former drawing
+        self._view = view
         if is_shown or had_view:
             self.rebuild()
 

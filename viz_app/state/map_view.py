@@ -185,6 +185,11 @@ class MapView:
         return self._axes[1].labels
 
     @property
+    def all_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Those of rows and of columns. If they are equal, a place means the same in two drawings."""
+        return self.row_labels, self.column_labels
+
+    @property
     def meanings(self) -> tuple[str, str]:
         """The meaning of rows and of columns."""
         return self._axes[0].meaning, self._axes[1].meaning

@@ -132,10 +132,9 @@ class MeasureJob(TranslationJob):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
         """See `Job.run`."""
-        model_pass, maps = Pass.of(translator, self.translation), {}
+        model_pass, maps = Pass.of(translator, self.translation, should_stop), {}
         for kind in MEASURES[self.measure].kinds:
-            if should_stop():
-                raise JobInterrupted(self)
+            model_pass.check_stop()
             maps[kind] = measure_maps(model_pass, self.measure, kind)
         return MeasuredMaps(self.translation, self.measure, maps)
 

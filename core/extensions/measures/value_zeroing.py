@@ -27,6 +27,7 @@ def _shares(model_pass: Pass, kind: MapKind, layer: int) -> FloatArray:
     num_keys, keys_at_once = weights.shape[-1], max(1, MAX_NUMBERS // attended.size)
     turns = np.empty(weights.shape[1:])
     for first in range(0, num_keys, keys_at_once):
+        model_pass.check_stop()
         keys = slice(first, first + keys_at_once)
         contributions = np.einsum("hqm,hmd->mqd", weights[..., keys], vectors[:, keys], optimize=True)
         outputs = model_pass.layer_output(kind, layer, attended - contributions)

@@ -329,6 +329,68 @@ def test_settings_of_embeddings_and_networks_take_effect_at_the_next_call() -> N
     assert (logits_of(compiled) - before).abs().max() > 100 * ROUNDING
 
 
+def _change_eps(model: Transformer) -> None:
+    norm = model.decoder_layers[0].self_residual.norm
+    assert isinstance(norm, nn.LayerNorm)
+    norm.eps = 0.5
+
+
+def _change_heads(model: Transformer) -> None:
+    attention = model.encoder_layers[0].self_attention
+    attention.num_heads, attention.head_width = attention.head_width, attention.num_heads
+
+
+def _keep_half(model: Transformer) -> None:
+    model.decoder_layers[0].cross_attention.keep = lambda name, value: value / 2
+
+
+CHANGED_SETTINGS: dict[str, Callable[[Transformer], None]] = {
+    "eps": _change_eps,
+    "post-norm": lambda model: setattr(model.encoder_layers[0].attention_residual, "is_pre", False),
+    "heads": _change_heads,
+    "keep": _keep_half,
+}
+
+
+@pytest.mark.parametrize("is_used", [False, True], ids=["before the first call", "after it"])
+@pytest.mark.parametrize("change", CHANGED_SETTINGS.values(), ids=CHANGED_SETTINGS)
+@torch.no_grad()
+def test_what_decides_how_a_module_computes_is_noticed(change: Callable[[Transformer], None], is_used: bool) -> None:
+    model = make_model(PRE)
+    before = logits_of(model)
+    compiler = Compiler(model)
+    if is_used:
+        compiler.current()
+    change(model)
+    if not is_used:
+        compiler = Compiler(model)
+    found = logits_of(compiler.current())
+    torch.testing.assert_close(found, logits_of(model), rtol=0, atol=ROUNDING)
+    assert (found - before).abs().max() > 100 * ROUNDING
+
+
+class OwnParameter(nn.Parameter):
+    """A parameter whose functions are its own."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        with torch._C.DisableTorchFunctionSubclass():
+            result = func(*args, **(kwargs or {}))
+            return result * 2 if func is nn.functional.linear else result
+
+
+@pytest.mark.parametrize("kind", ["buffer", "parameter of another class"])
+def test_weights_of_another_kind_are_left_to_their_modules(kind: str) -> None:
+    model = make_model(PRE)
+    weight = model.output.weight.detach().clone()
+    if kind == "buffer":
+        del model.output.weight
+        model.output.register_buffer("weight", weight)
+    else:
+        model.output.weight = OwnParameter(weight)
+    assert Compiler(model).current() is model
+
+
 def test_a_module_in_training_mode_is_called() -> None:
     """Such as dropout alone, to estimate uncertainty (Gal & Ghahramani 2016)."""
     model = make_model(ONE_LAYER["pre"])

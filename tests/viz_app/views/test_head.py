@@ -486,6 +486,22 @@ def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: 
     assert "to sum their lines" in panel.pick_line.label.text()
 
 
+@pytest.mark.parametrize("setting", ["transposes", "hides_wrapping", "hides_punctuation", "label_mode"])
+@pytest.mark.parametrize("is_row", [True, False])
+def test_a_token_under_the_mouse_goes_with_its_place(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot, setting: str, is_row: bool
+) -> None:
+    state.settings.label_mode, state.settings.picture = "read", "lines"
+    qtbot.wait(30)
+    view = state.maps.view()
+    assert view is not None
+    labels = view.row_labels if is_row else view.column_labels
+    state.selection.hovered_label = Band(len(labels) - 1, is_row=is_row)
+    setattr(state.settings, setting, "predicted" if setting == "label_mode" else True)
+    assert state.selection.hovered_label is None or state.maps.view().all_labels == view.all_labels
+    assert not panel.lines.grab().isNull()
+
+
 def test_the_hint_below_a_narrow_map_is_a_whole_sentence(panel: HeadPanel, state: ExperimentState) -> None:
     for picture in ("heatmap", "lines"):
         state.settings.picture = picture

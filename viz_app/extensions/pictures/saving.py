@@ -171,7 +171,7 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
             temporary.write_text(as_table(view), encoding="utf-8")
         elif kind == "json":
             described = {
-                **snapshot.facts,
+                **_facts_of_numbers(snapshot),
                 "row_labels": view.query_labels,
                 "column_labels": view.key_labels,
                 "weights": [[None if math.isnan(value) else value for value in row] for row in view.weights.tolist()],
@@ -181,6 +181,12 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
             content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive
             np.savez_compressed(content, **_arrays(snapshot, state))
             temporary.write_bytes(content.getbuffer())
+
+
+def _facts_of_numbers(snapshot: Snapshot) -> dict[str, str]:
+    """The facts about numbers of which each row is a query, even if the map is drawn transposed."""
+    drawn = f"{snapshot.view.query_band_name}s"
+    return {"rows" if name == drawn else name: fact for name, fact in snapshot.facts.items()}
 
 
 def save_rows(table: NumberTable, facts: Mapping[str, str], target: Path) -> None:
@@ -227,7 +233,7 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
         "map": view.weights,
         "row_labels": np.array(view.query_labels),
         "column_labels": np.array(view.key_labels),
-        "caption": np.array(snapshot.drawing.caption),
+        "caption": np.array(in_one_line(_facts_of_numbers(snapshot))),
         "source_tokens": np.array(translation.source_tokens),
         "read_tokens": np.array(translation.read_tokens),
         "predicted_tokens": np.array(translation.predicted_tokens),

@@ -7,14 +7,15 @@ import pytest
 import torch
 
 from augenmerk.core.config import ModelConfig
+from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.measures import value_zeroing as module
-from augenmerk.core.maps.measures import MEASURES, measure_maps
+from augenmerk.core.maps.measures import MEASURES, measure, measure_maps
 from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.sites import PairPass
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.core.translation.result import MAP_KINDS, MapKind, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, PRE, make_model, scaled
 
@@ -106,3 +107,26 @@ def test_hooks_on_the_model_take_part(untrained_checkpoint: str) -> None:
     network.register_forward_hook(lambda _, __, output: output * 3)
     after = MEASURES["value-zeroing"].compute(Pass.of(translator, translation), "encoder")
     assert not np.allclose(before[0], after[0], atol=1e-3)
+
+
+@pytest.mark.heavy
+def test_a_layer_that_a_hook_changes_is_refused_instead_of_measured_wrongly() -> None:
+    translator = Translator.load(device="cpu")
+    translation = translator.translate("Ein Mann.")
+    handle = translator.model.encoder_layers[0].register_forward_hook(
+        lambda module, inputs, output: (output[0] * 2, *output[1:])
+    )
+    try:
+        with pytest.raises(AnalysisError, match="encoder layer 0 of this model computes something else"):
+            measure(translator, translation, "value-zeroing", "encoder")
+    finally:
+        handle.remove()
+    assert measure(translator, translation, "value-zeroing", "encoder").weights.size
+
+
+@pytest.mark.heavy
+def test_it_stops_between_parts_of_a_layer() -> None:
+    translator, polls = Translator.load(device="cpu"), iter([False, True])
+    model_pass = Pass.of(translator, translator.translate("Ein Mann."), lambda: next(polls))
+    with pytest.raises(TranslationStoppedError):
+        measure_maps(model_pass, "value-zeroing", "encoder")

@@ -282,6 +282,20 @@ def test_the_page_for_the_browser_shows_the_measure_and_selection_of_the_window(
     assert len(data["kinds"]) == 3
 
 
+def test_numbers_of_a_transposed_map_name_its_queries_rows(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
+    page.state.settings.transposes = True
+    saving.save_table(tmp_path / "map.json")
+    described = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
+    assert described["rows"] == f"token {page.state.settings.label_mode}"
+    assert "columns" not in described
+    view = page.state.maps.view()
+    assert view is not None
+    assert described["row_labels"] == list(view.query_labels)
+    saving.save_table(tmp_path / "map.npz")
+    with np.load(tmp_path / "map.npz") as arrays:
+        assert f"rows: token {page.state.settings.label_mode}" in str(arrays["caption"])
+
+
 def test_a_caption_says_model_sentence_head_measure_and_label_mode(page: MapsPage) -> None:
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
