@@ -91,7 +91,7 @@ test-emulated: $(VENV)/.ready-dev
 
 test-wheel: wheel ## Install the wheel without extras into an empty environment and test it there
 	@tools/set_up.sh wheel
-	AUGENMERK_WHEEL_VENV=build/wheel-venv $(RUN) $(PYTEST) tests/test_plain_install.py
+	AUGENMERK_WHEEL_VENV=build/wheel-venv $(RUN) $(PYTEST) tests/test_plain_install.py tests/test_example_extension.py
 
 check: check-static test-all ## Check lint, formatting, types and import contract, then run all tests
 

@@ -1,4 +1,7 @@
-"""The example of docs/extending.md, installed into a folder and found there by its entry points."""
+"""The example of docs/extending.md, installed into a folder and found there by its entry points.
+
+`make test-wheel` runs it with the wheel in an environment without extras, AUGENMERK_WHEEL_VENV.
+"""
 
 import json
 import os
@@ -51,7 +54,12 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def run(installed: dict[str, str], *arguments: str) -> str:
-    done = subprocess.run([sys.executable, *arguments], env=installed, capture_output=True, text=True, timeout=120)
+    environment = os.environ.get("AUGENMERK_WHEEL_VENV")
+    python = Path(environment).absolute() / "bin" / "python" if environment else sys.executable
+    folder = installed["PYTHONPATH"]  # outside of the checkout
+    done = subprocess.run(
+        [python, *arguments], cwd=folder, env=installed, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "cannot be used" not in done.stderr
     return done.stdout

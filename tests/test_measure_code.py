@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.measure_code import ROOT, code_lines, measure, product_files
+from tools.measure_code import ROOT, code_lines, code_lines_by_package, measure, product_files
 
 SOURCE = '''"""A module.
 
@@ -54,3 +54,18 @@ def test_a_class_with_many_methods_is_named_with_their_number(tmp_path: Path) ->
         (tmp_path / f"{name}.py").write_text(f"class {name}:\n{body}", encoding="utf-8")
     size = measure(sorted(tmp_path.iterdir()), root=tmp_path)
     assert size.large_classes == ((21, "Large.py", "Large"),)
+
+
+@pytest.mark.subprocess
+def test_lines_are_counted_for_each_package_as_if_no_comma_trailed(tmp_path: Path) -> None:
+    sources = {
+        "core/registry.py": "names = [\n    1,\n    2,\n]\n",
+        "core/maps/roles/rules.py": "a = 1\n\n# a comment\nb = 2\n",
+        "core/extensions/readers/marian/file.py": "a = 1\n",
+    }
+    for name, source in sources.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True)
+        file.write_text(source, encoding="utf-8")
+    counted = code_lines_by_package([tmp_path / name for name in sources], root=tmp_path)
+    assert counted == {"core": 1, "core/extensions/readers": 1, "core/maps": 2}

@@ -3,7 +3,9 @@
     python -m tools.measure_code            # lines, classes
     python -m tools.measure_code --trace    # also type a letter into the window and record the calls
 
-Blank lines, pure comments and docstrings are not code lines. A class counts the methods in its own body.
+Blank lines, pure comments and docstrings are not code lines. For the kernel, the extensions and each of
+their packages, they are counted as the formatter writes them where no trailing comma keeps lines apart. A class
+counts the methods in its own body.
 
 The trace uses the bundled model, starts with a key press and ends one second after the last resulting call. It counts
 calls of functions of `core` and `viz_app` in all threads. Depth is the largest number of these functions active in one
@@ -18,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +91,27 @@ def _large_classes(file: Path, tree: ast.Module) -> Iterator[tuple[int, str, str
             num_methods = sum(isinstance(each, _FUNCTIONS) for each in node.body)
             if num_methods > MANY_METHODS:
                 yield num_methods, file.as_posix(), node.name
+
+
+def package_of(file: Path) -> str:
+    """The package of a file, relative to the repository: `core/maps`, `core/extensions/readers`, or `core` itself."""
+    folders = file.parent.parts
+    return "/".join(folders[: 3 if "extensions" in folders else 2])
+
+
+def code_lines_by_package(files: list[Path], root: Path = ROOT) -> dict[str, int]:
+    """Code lines of each package, of a copy of the files in 120 columns without trailing commas."""
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        copies = {file: Path(folder) / file.relative_to(root) for file in files}
+        for file, copy in copies.items():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(file.read_bytes())
+        settings = ("--isolated", "--line-length", "120", "--config", "format.skip-magic-trailing-comma=true")
+        subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", *settings, folder], check=True)
+        for file, copy in copies.items():
+            counts[package_of(file.relative_to(root))] += measure([copy], Path(folder)).num_code_lines
+    return dict(sorted(counts.items()))
 
 
 def product_files() -> list[Path]:
@@ -213,10 +237,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trace", action="store_true", help="also record what runs when a letter is typed")
     options = parser.parse_args()
-    size = measure(product_files())
+    files = product_files()
+    size, packages = measure(files), code_lines_by_package(files)
     print(f"files                                {size.num_files:>8,}")
     print(f"lines                                {size.num_lines:>8,}")
     print(f"code lines                           {size.num_code_lines:>8,}")
+    of_extensions = sum(lines for package, lines in packages.items() if "/extensions" in package)
+    for package, lines in packages.items():
+        print(f"  {package:<34} {lines:>8,}")
+    print(f"code lines of the kernel             {sum(packages.values()) - of_extensions:>8,}")
+    print(f"code lines of extensions             {of_extensions:>8,}")
     print(f"classes with more than {MANY_METHODS} methods    {len(size.large_classes):>8,}")
     for num_methods, file, name in size.large_classes:
         print(f"  {num_methods:>3}  {file}: {name}")
