@@ -7,7 +7,9 @@ matrices of 8 bits, guesses tokens at a third of the cost; the search checks the
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -57,6 +59,10 @@ class CompiledTransformer:
         self._memories = [_memory_product(layer.cross_attention, exact) for layer in model.decoder_layers]  # type: ignore[arg-type]
         self.decoder = Decoder(model, exact)
         self.guessing = Decoder(model, RoundedProduct) if has_rounded_products() else None
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "CompiledTransformer":
+        """A copy of the model, compiled: packed matrices cannot be copied."""
+        return CompiledTransformer(deepcopy(self.model, memo))
 
     def encode(
         self, source: Tensor, *, need_maps: bool = False, interventions: Interventions = NO_INTERVENTIONS
@@ -495,6 +501,12 @@ class _WatchedParameter(nn.Parameter):
     def data(self, values: Tensor) -> None:
         self.num_data_uses += 1  # type: ignore[misc]
         nn.Parameter.data.__set__(self, values)  # type: ignore[attr-defined]
+
+    def detach(self) -> Tensor:
+        """A plain tensor; in `nn.Parameter(weight)`, which demands one of the same class, a watched parameter."""
+        values = super().detach()
+        is_for_parameter = sys._getframe(1).f_code is nn.Parameter.__new__.__code__
+        return torch.Tensor._make_subclass(_WatchedParameter, values, False) if is_for_parameter else values
 
 
 def watch(parameters: Iterable[nn.Parameter]) -> None:

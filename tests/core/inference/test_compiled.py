@@ -1,5 +1,6 @@
 """A compiled model gives the maps, logits and tokens of the plain one, and is never used once that one has changed."""
 
+import copy
 import gzip
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.parametrizations import orthogonal, spectral_norm, weight_norm
+from torch.nn.utils.parametrize import remove_parametrizations
 
 from augenmerk.core.inference import compiled as compiled_module
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CompiledTransformer, Compiler, Model
@@ -189,6 +192,48 @@ def test_a_model_whose_weights_have_changed_is_compiled_again(change: Callable[[
         first = again
         expected = model(source, target).logits
         torch.testing.assert_close(again.decode(again.encode(source), target).logits, expected, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.heavy
+@torch.no_grad()
+def test_a_compiled_model_can_be_parametrized_and_its_weights_reused() -> None:
+    model = make_model(PRE)
+    compiler = Compiler(model)
+    compiler.current()
+    expand, before = model.encoder_layers[0].feed_forward.expand, logits_of(model)
+    assert type(expand.weight.detach()) is Tensor
+    assert {type(value) for value in model.state_dict().values()} == {Tensor}
+    again = nn.Parameter(expand.weight, requires_grad=False)
+    assert isinstance(again, nn.Parameter)
+    assert not again.requires_grad
+    assert again.data_ptr() == expand.weight.data_ptr()
+    for parametrize in (weight_norm, spectral_norm, orthogonal):
+        parametrize(expand)
+        assert compiler.current() is model
+        model.eval()
+        assert logits_of(model).isfinite().all()
+        remove_parametrizations(expand, "weight")
+        assert isinstance(compiler.current(), CompiledTransformer)
+        torch.testing.assert_close(logits_of(compiler.current()), logits_of(model), rtol=0, atol=ROUNDING)
+        if parametrize is weight_norm:
+            torch.testing.assert_close(logits_of(model), before, rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("is_hooked", [False, True])
+@torch.no_grad()
+def test_a_copy_of_a_used_translator_is_independent(untrained_checkpoint: Path, *, is_hooked: bool) -> None:
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    experiment = Experiment("ein mann steht dort .")
+    if is_hooked:
+        translator.model.decoder_layers[0].register_forward_hook(lambda *_: None)
+    expected = translator.run(experiment)
+    twin = copy.deepcopy(translator)
+    assert twin.run(experiment).log_probabilities == expected.log_probabilities
+    for weight in twin.model.parameters():
+        weight.data.mul_(1.5)
+    assert twin.run(experiment).log_probabilities != expected.log_probabilities
+    assert twin.digest != translator.digest
+    assert translator.run(experiment).log_probabilities == expected.log_probabilities
 
 
 def test_the_plain_model_serves_where_compiling_is_switched_off_or_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
