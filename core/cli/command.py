@@ -21,7 +21,7 @@ from typing import Any, Literal, NoReturn, TextIO
 from ..counting import display_text
 from ..errors import AugenmerkError
 from ..memory import is_out_of_memory
-from ..plain_text import printable
+from ..plain_text import one_line, printable
 from ..storage import remedy
 from .outputs import check_outputs, path_of
 
@@ -61,7 +61,7 @@ class OptionParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Report a refused option without the whole usage."""
-        self.exit(USER_ERROR, f"{self.prog}: error: {message}\nSee {self.prog} --help.\n")
+        self.exit(USER_ERROR, f"{self.prog}: error: {one_line(message)}\nSee {self.prog} --help.\n")
 
 
 def _of_type(kind: Callable[[str], object], name: str) -> Callable[[str], object]:
@@ -110,8 +110,13 @@ def run_guarded(command: Callable[[], int]) -> int:
 
 def refuse(message: str) -> int:
     """Print a message for the user and return the exit status for user errors."""
-    print(f"augenmerk: {message}", file=sys.stderr)
+    tell(message)
     return USER_ERROR
+
+
+def tell(message: str) -> None:
+    """Print a message for the user in one line of standard error, whatever the names in it contain."""
+    print(f"augenmerk: {one_line(message)}", file=sys.stderr)
 
 
 def leave(status: int) -> NoReturn:
@@ -168,7 +173,7 @@ def _run(command: Callable[[], int]) -> int:
             "separated by commas; TORCH_LOGS=help lists them."
         )
     except KeyboardInterrupt:
-        print("augenmerk: interrupted", file=sys.stderr)
+        tell("interrupted")
         return INTERRUPTED
 
 

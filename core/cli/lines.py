@@ -17,7 +17,7 @@ from ..maps.left_out import left_out_note
 from ..plain_text import MAX_LINE_BYTES, EncodingError, decode_text
 from ..quantities import counted
 from ..translation.experiment import Experiment
-from .command import refuse
+from .command import refuse, tell
 
 if TYPE_CHECKING:
     from ..translation.compilation import CompiledExperiment
@@ -185,7 +185,7 @@ def read_one_line(text: str, options: str) -> str:
 
 def print_note(note: str) -> None:
     """Print a note on a result to standard error, counted from 1."""
-    print(f"augenmerk: note: {display_text(note)}", file=sys.stderr)
+    tell(f"note: {display_text(note)}")
 
 
 def print_notes(translations: "Iterable[Translation]", where: str = "", *, left_out: "Iterable[Word]" = ()) -> None:

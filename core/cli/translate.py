@@ -4,7 +4,6 @@ import argparse
 import json
 import math
 import re
-import sys
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from ..storage import check_writable
 from ..translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
 from ..translation.experiment_file import part_to_json
 from ..translation.result import MAP_KINDS
+from .command import tell
 from .lines import (
     STANDARD_INPUT,
     Refusals,
@@ -161,7 +161,7 @@ def _print_lines(translator: "Translator", request: Experiment, options: argpars
         else:
             print(flush=True)
             if not outcome.is_empty:
-                print(f"augenmerk: line {outcome.number}: {display_text(outcome.error)}", file=sys.stderr)
+                tell(f"line {outcome.number}: {display_text(outcome.error)}")
     if refusals.num_empty == refusals.num_lines:
         translator.compile(request)  # raises: there is nothing to translate
     return refusals.exit_status()

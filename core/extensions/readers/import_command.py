@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...cli.command import tell
 from ...cli.outputs import CHECKPOINT, OutputFile
+from ...plain_text import one_line
 from ...storage import writable
 from ...text.languages import language_in_words
 
@@ -75,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     summary, origin = model.summary, model.checkpoint.origin
     source, target = map(language_in_words, summary.languages)
     assert origin is not None
-    print(f"{options.out}: {summary.name} ({summary.format}), {source} to {target}")
+    print(f"{one_line(options.out)}: {summary.name} ({summary.format}), {source} to {target}")
     print(f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {summary.bits}-bit")
     if origin.revision:
         print(f"  revision {origin.revision}")
@@ -84,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     if summary.target_codes:
         print(f"  start a text with the code of its target language, or use --into: {' '.join(summary.target_codes)}")
     for note in (*summary.notes, *filter(None, (summary.precision_note,))):
-        print(f"augenmerk: {note}", file=sys.stderr)
+        tell(note)
     return 0
 
 
@@ -113,7 +115,7 @@ class _Progress:
 
     def tell(self, text: str) -> None:
         """Print a line above the bar."""
-        self._bar.write(text, file=sys.stderr)
+        self._bar.write(one_line(text), file=sys.stderr)
 
     def phase(self, text: str) -> None:
         """Show the current phase."""

@@ -124,14 +124,12 @@ def _temporary_folder() -> str:
 
 
 def how_to_convert(path: Path) -> str:
-    """Advice about a whole model, saved by `torch.save(model)`: the two lines that save its weights alone."""
+    """Advice about a whole model, saved by `torch.save(model)`: the line that saves its weights alone."""
     target = path.with_name(f"{path.stem}-weights.pt")
     return (
         "It looks like a whole model, saved by torch.save(model). Save its weights alone, in a program that has the "
-        "classes of the model, and import these. Do this only if you trust the file: the first line can execute code "
-        "from it.\n\n"
-        f'model = torch.load({str(path)!r}, map_location="cpu", weights_only=False)\n'
-        f"torch.save(model.state_dict(), {str(target)!r})\n\n"
+        "classes of the model. Do this only if you trust the file, as this line can execute code from it: "
+        f'torch.save(torch.load({str(path)!r}, map_location="cpu", weights_only=False).state_dict(), {str(target)!r}). '
         f"Then import {target.name}."
     )
 

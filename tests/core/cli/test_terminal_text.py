@@ -4,6 +4,7 @@ import io
 import json
 import sys
 import unicodedata
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from augenmerk.core.cli.command import run_guarded
 from augenmerk.core.cli.main import main
+from augenmerk.core.extensions.readers.pickled import how_to_convert
 from tests.core.extensions.training.runs import copy_run, record
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\x7f\u202e"
@@ -63,21 +65,49 @@ def test_refusals_show_control_characters_as_escapes(
     assert "\u202e" not in told.err
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_refusal_is_one_line_whatever_the_names_in_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    forged = "x\naugenmerk: forged\n"
+    (tmp_path / "settings.toml").write_text(f"{json.dumps(forged)} = 1\n")
+    (tmp_path / "pairs.json").write_text(json.dumps({forged: "x"}))
+    with suppress(SystemExit):
+        main([part.format(name=forged, folder=tmp_path) for part in COMMANDS[command]])
+    told = capsys.readouterr().err
+    assert "forged" in told
+    assert len([line for line in told.splitlines() if not line.startswith(("See augenmerk ", "Reading "))]) == 1
+
+
+def test_the_advice_about_a_whole_model_is_one_line(tmp_path: Path) -> None:
+    assert "\n" not in how_to_convert(tmp_path / "model.pt")
+
+
 @pytest.mark.training
 def test_names_of_files_show_control_characters_as_escapes(
     run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checkpoint = str(run_folder / "best.safetensors")
     for arguments in (
-        ["average", checkpoint, "--out", str(tmp_path / f"mean{HOSTILE}.safetensors")],
+        ["average", checkpoint, "--out", str(tmp_path / f"mean{HOSTILE}\nforged.safetensors")],
+        ["info", str(tmp_path / f"mean{HOSTILE}\nforged.safetensors")],
         ["info", checkpoint],
         ["runs", str(tmp_path)],
-        ["train", "--preset", "copy-task-small", "--max-steps", "1", "--out", str(tmp_path / f"other{HOSTILE}")],
+        [
+            "train",
+            "--preset",
+            "copy-task-small",
+            "--max-steps",
+            "1",
+            "--out",
+            str(tmp_path / f"other{HOSTILE}\nforged"),
+        ],
     ):
         assert main(arguments) == 0
         told = capsys.readouterr()
         assert SHOWN in told.out + told.err
         assert not control_characters(told.out + told.err), arguments
+        assert "\nforged" not in told.out + told.err, arguments
 
 
 @pytest.mark.heavy

@@ -245,7 +245,7 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
 
 
 @pytest.mark.heavy
-def test_the_lines_that_convert_a_whole_model_can_be_copied(
+def test_the_line_that_converts_a_whole_model_can_be_copied(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     file = tmp_path / "iwslt.pt"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ....cli.outputs import CHECKPOINT, OutputFile
 from ....errors import CheckpointError, ConfigError
+from ....plain_text import one_line
 from ....quantities import counted
 
 
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     paths = chosen_checkpoints(options)
     save_checkpoint(average(paths), options.out, half_precision=options.half)
     contents = "1 checkpoint" if len(paths) == 1 else f"the mean of {len(paths)} checkpoints"
-    print(f"{options.out}: {contents}, {options.out.stat().st_size / 1e6:.1f} MB")
+    print(f"{one_line(options.out)}: {contents}, {options.out.stat().st_size / 1e6:.1f} MB")
     return 0
 
 

@@ -10,6 +10,7 @@ from ....cli.outputs import PREPARED, OutputFile
 from ....config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from ....config.run_config import with_dotted
 from ....errors import ConfigError
+from ....plain_text import one_line
 from ....storage import check_writable
 from ..corpora.parallel import DataSource
 
@@ -35,12 +36,14 @@ def run(options: argparse.Namespace) -> int:
 
     check_writable(options.out)  # before the text is tokenized
     run_config = with_languages(with_dotted(preset(options.preset), options.settings), options)
-    corpus = load_corpus(corpus_source(options, run_config), run_config, lambda text: print(text, file=sys.stderr))
+    corpus = load_corpus(
+        corpus_source(options, run_config), run_config, lambda text: print(one_line(text), file=sys.stderr)
+    )
     save_prepared(corpus, options.out)
     vocabularies = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
     print(
-        f"{options.out}: {len(corpus.train):,} training and {len(corpus.validation):,} validation pairs, vocabularies "
-        f"of {vocabularies[0]:,} and {vocabularies[1]:,}, for the preset {options.preset}"
+        f"{one_line(options.out)}: {len(corpus.train):,} training and {len(corpus.validation):,} validation pairs, "
+        f"vocabularies of {vocabularies[0]:,} and {vocabularies[1]:,}, for the preset {options.preset}"
     )
     if corpus.left_out_note:
         print(corpus.left_out_note)

@@ -26,6 +26,7 @@ from ....config.run_config import (
 from ....config.settings import Settings
 from ....counting import display_text
 from ....errors import ConfigError, TrainingError
+from ....plain_text import one_line
 from ....quantities import counted, duration
 from ....run_files import FILES
 from ....text.languages import codes_for, inner_code, language_name
@@ -471,7 +472,8 @@ class TerminalProgress:
 
     def _sample(self, event: "SampleTranslated") -> None:
         for example in event.examples[:1]:
-            self.say(f"  {example.source}\n  → {example.hypothesis}")
+            self.say(f"  {example.source}")
+            self.say(f"  → {example.hypothesis}")
         for note in event.notes:
             if note not in self._notes:  # those on the sources are always the same
                 self.say(f"note: {display_text(note)}")
@@ -496,6 +498,6 @@ class TerminalProgress:
             return
         with self._unless_gone():
             if self._bar is None:
-                print(text, file=sys.stderr)
+                print(one_line(text), file=sys.stderr)
             else:
-                self._bar.write(text, file=sys.stderr)
+                self._bar.write(one_line(text), file=sys.stderr)
