@@ -268,7 +268,7 @@ def as_dict(translator: "Translator", translation: "Translation") -> dict[str, A
         "is_unlike_training": None if coverage is None else coverage.is_unlike_training,
         "left_out_words": [asdict(word) for word in left_out_words(translator, translation)],
         "ignored_text": translation.ignored_text,
-        "notes": translation.notes,
+        "notes": translation.all_notes,
         "seconds": translation.seconds,
         **origin_values(translator),
     }

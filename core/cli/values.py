@@ -85,7 +85,7 @@ def translation_arrays(translator: "Translator", translation: "Translation") -> 
         "translation": np.array(translation.text),
         "predicted_tokens": np.array(translation.predicted_tokens),
         "log_probabilities": np.array(translation.log_probabilities),
-        "notes": np.array(translation.notes, dtype=str),
+        "notes": np.array(translation.all_notes, dtype=str),
         **as_arrays(token_values(translator, translation)),
     }
 

@@ -218,7 +218,7 @@ class Translation:
         target_words: the words of the translation, wrapping tokens left out.
         unknown_source_positions: indices into `source_tokens` that the vocabulary does not know.
         ignored_text: the end of the source that did not fit into the model's positions; empty if all of it did.
-        notes: sentences for the reader on unknown words, text left out, or a length limit.
+        notes: sentences for the reader on unknown words, text left out, or a length limit; not all, see `all_notes`.
         attention: of every layer and head; None if it was not requested (see `maps`).
         seconds: wall time from text to result.
         source_ids, read_ids, predicted_ids: the ids of these tokens in the model's vocabularies.

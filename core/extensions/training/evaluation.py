@@ -273,7 +273,7 @@ def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[Genera
 
 def reference_loss(
     translator: Translator, sources: Sequence[str], references: Sequence[str], changes: Sequence[General] = ()
-) -> CorpusLoss | None:
+) -> tuple[CorpusLoss | None, list[int]]:
     """The loss of `references`, teacher-forced, in the batches of the model's own training settings.
 
     Sources are read as in translation, with restored spellings (`TextCodec.restoring_spelling`), unlike in training.
@@ -284,8 +284,8 @@ def reference_loss(
         changes: heads and networks that are changed.
 
     Returns:
-        The loss over the pairs that are translated, have a reference, and fit into the model's positions; None if there
-        is none.
+        The loss over the pairs that are translated, have a reference, and fit into the model's positions, None if there
+        is none; and the indices of the pairs that are left out because one side does not fit.
 
     Raises:
         NonFiniteError: the model's logits are not finite.
@@ -293,14 +293,16 @@ def reference_loss(
     run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
     config, room = run.data, run.model.max_positions
     complete = [
-        (source, reference)
-        for source, reference in zip(sources, references, strict=True)
+        index
+        for index, (source, reference) in enumerate(zip(sources, references, strict=True))
         if reference.strip() and translator.try_compile(Experiment(source))[0] is not None
     ]
-    encoded = encode_lines(codecs, config, [pair[0] for pair in complete], [pair[1] for pair in complete])
-    pairs = encoded.take(encoded.within(room, room + 1))
+    encoded = encode_lines(codecs, config, *([side[index] for index in complete] for side in (sources, references)))
+    fitting = encoded.within(room, room + 1)
+    too_long = sorted(set(complete).difference(complete[place] for place in fitting))
+    pairs = encoded.take(fitting)
     if not len(pairs):
-        return None
+        return None, too_long
 
     def batches() -> Iterator[Batch]:
         for indices in validation_batches(pairs, run.training):
@@ -314,4 +316,4 @@ def reference_loss(
                 encoding = model.encode(batch.source, interventions=interventions)
                 read = batch.target[:, :-1]
                 require_finite(model, encoding, read, model.decode(encoding, read).logits)
-    return loss
+    return loss, too_long

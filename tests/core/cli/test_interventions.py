@@ -148,6 +148,7 @@ def test_nothing_is_listed_where_nothing_is_changed(untrained_checkpoint: Path, 
 def test_what_lies_beyond_the_end_is_listed_and_noted(untrained_checkpoint: Path, capsys) -> None:
     found = run(capsys, untrained_checkpoint, "--force", "2=<eos>", "--force", "9=man")
     assert found["unreached"] == [{"type": "forced_token", "step": 8, "token": "man"}]
+    assert found["notes"][-1] == "Beyond the end of the translation, so without effect: step 8: man."
     arguments = ["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--force", "2=<eos>"]
     assert main([*arguments, "--force", "9=man"]) == 0
     assert "note: Beyond the end of the translation, so without effect: step 9: man." in capsys.readouterr().err

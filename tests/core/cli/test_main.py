@@ -147,7 +147,7 @@ def test_evaluate_gives_the_promised_keys(
     assert set(scores) == {
         "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds",
         "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss", "interventions",
-        "version", "model", "into", "notes", "empty_references",
+        "version", "model", "into", "notes", "empty_references", "too_long_pairs",
     }  # fmt: skip
     assert scores["sentences"] == 4
     assert (scores["beam"], scores["length_penalty"]) == (1, 1.5)
@@ -172,18 +172,19 @@ def test_evaluate_counts_what_was_cut_refused_and_left_out_of_the_loss(
     scores = json.loads(output.out)
     assert scores["sentences"] == 5
     assert (scores["notes"]["cut"], scores["notes"]["refused"], scores["empty_references"]) == ([1], [2, 3], [4])
-    assert scores["loss"]["num_sentences"] == 1
+    assert (scores["loss"]["num_sentences"], scores["too_long_pairs"]) == (1, [1])
     assert main(["translate", long, "--checkpoint", str(untrained_checkpoint)]) == 0
     (cut,) = re.findall("Only the beginning .*", capsys.readouterr().err)
     notes = [
         "note: 2 of 5 sentences are not translated (number 3, 4). The first: There is nothing to translate",
         f"note: 1 of 5 sentences is cut to fit into the model (number 2). {cut}\n",
         "note: 1 of 5 references is empty and left out of the loss (number 5).\n",
+        "note: 1 of 5 pairs is too long for the model and left out of the loss (number 2).\n",
     ]
-    assert [output.err.count(f"augenmerk: {note}") for note in notes] == [1, 1, 1]
+    assert [output.err.count(f"augenmerk: {note}") for note in notes] == [1, 1, 1, 1]
     assert main(evaluate) == 0
     output = capsys.readouterr()
-    assert [(output.out + output.err).count(note) for note in notes] == [1, 1, 1]
+    assert [(output.out + output.err).count(note) for note in notes] == [1, 1, 1, 1]
     assert "cut" not in output.err
     assert re.search(r"sentences +5\ndecoding", output.out)
     assert re.search(r"  sentences counted +1\n", output.out)

@@ -257,7 +257,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
             "interventions": [part_to_json(each) for each in experiment.interventions],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
-            "notes": translation.notes,
+            "notes": translation.all_notes,
             "aligner": _aligner_as_json(aligner),
             "links": [{"source": link.source, "target": link.target, "share": round(link.share, 6)} for link in links],
         }

@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
             length_penalty=length_penalty,
             changes=changes,
         )
-    loss = reference_loss(translator, sources, references, changes)
+    loss, too_long = reference_loss(translator, sources, references, changes)
     output = Beam(beam, length_penalty) if beam > 1 else Greedy()
     with show_progress(" sentences") as show:
         left_out = notes_on_left_out_words(
@@ -105,6 +105,7 @@ def run(options: argparse.Namespace) -> int:
             "length_penalty": length_penalty,
             "interventions": [part_to_json(each) for each in changes],
             "empty_references": without_reference,
+            "too_long_pairs": too_long,
             "notes": sentences_by_kind(notes),
         }
         print(json.dumps(values, indent=2))
@@ -114,6 +115,8 @@ def run(options: argparse.Namespace) -> int:
     texts = list(summaries(notes))
     if without_reference:
         texts.append(share_of("references", without_reference, len(references), "empty and left out of the loss"))
+    if too_long:
+        texts.append(share_of("pairs", too_long, len(references), "too long for the model and left out of the loss"))
     for text in texts:
         if options.json:
             print_note(text)

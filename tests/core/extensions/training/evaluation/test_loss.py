@@ -79,7 +79,7 @@ def test_the_loss_of_references_is_minus_the_mean_log_probability_of_their_token
     sources, references = ["ein mann .", "zwei hunde laufen ."], ["a man .", "two dogs are running ."]
     forced = [read_given(translator, *pair) for pair in zip(sources, references, strict=True)]
     tokens = [value for each in forced for value in each.log_probabilities]
-    loss = reference_loss(translator, sources, references)
+    loss, _ = reference_loss(translator, sources, references)
     assert loss is not None
     assert loss.num_tokens == len(tokens)
     assert loss.token_weighted == pytest.approx(-sum(tokens) / len(tokens), abs=1e-4)
@@ -88,6 +88,6 @@ def test_the_loss_of_references_is_minus_the_mean_log_probability_of_their_token
 def test_pairs_that_the_model_has_no_room_for_are_left_out_of_the_loss(untrained_checkpoint: Path) -> None:
     translator = Translator.load(untrained_checkpoint, "cpu")
     long = " ".join(["hund"] * translator.run_config.model.max_positions)
-    alone = reference_loss(translator, ["ein hund ."], ["a dog ."])
-    assert reference_loss(translator, ["ein hund .", long, "zwei"], ["a dog .", "a", long]) == alone
-    assert reference_loss(translator, [long], [long]) is None
+    alone, _ = reference_loss(translator, ["ein hund ."], ["a dog ."])
+    assert reference_loss(translator, ["ein hund .", long, "zwei"], ["a dog .", "a", long]) == (alone, [1, 2])
+    assert reference_loss(translator, [long], [long]) == (None, [0])
