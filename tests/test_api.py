@@ -1,6 +1,7 @@
 """The public API: complete, typed, and light to import."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,15 @@ def test_every_error_of_the_core_is_public_or_has_a_public_base() -> None:
     for error in vars(errors).values():
         if isinstance(error, type) and issubclass(error, Exception):
             assert any(base.__name__ in api.__all__ for base in error.__mro__)
+
+
+def test_calls_that_the_page_on_hooks_lists_are_public() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "hooks.md").read_text(encoding="utf-8")
+    listed = page.partition("A hook affects ")[2].partition(" and all analyses")[0]
+    table = page.partition("## Called modules")[2].partition("\n\nA greedy decoder")[0]
+    calls = re.findall("`(\\w+)`", listed + "".join(re.findall("^\\| (`.+?) \\|", table, re.MULTILINE)))
+    assert {"run", "score_many"} <= set(calls)
+    assert [name for name in calls if not hasattr(api.Translator, name) and name not in api.__all__] == []
 
 
 def test_errors_that_analyses_raise_can_be_caught_by_name() -> None:
