@@ -32,7 +32,8 @@ _PYTORCH_WEIGHTS = "Import its weights for PyTorch, model.safetensors or pytorch
 CHOOSE = (
     "Choose the folder of a Marian (OPUS-MT) or JoeyNMT model, or a file of notebook 6 or The Annotated Transformer."
 )
-COMMAND = "Import it first: augenmerk import {source} --out FILE.safetensors, or in Python import_model."
+_COMMAND = "augenmerk import {source} --out FILE.safetensors, or in Python import_model."
+COMMAND = f"Import it first: {_COMMAND}"
 _WHOLE = "Choose the folder with the whole model{folder}."
 
 
@@ -98,7 +99,8 @@ FORMATS = (
     Format(
         "a model of CTranslate2", _ORIGINAL, names="/*vocabulary.txt /*vocabulary.json *.argosmodel", marks=(b"Spec\0",)
     ),
-    Format("a model of ONNX", _ORIGINAL, names="*.onnx /onnx"),
+    Format("a model of ONNX", _ORIGINAL, names="*.onnx"),
+    Format("a folder with a model of ONNX in its subfolder onnx", _ORIGINAL, names="/onnx"),
     Format("a model of OpenVINO", _ORIGINAL, names="*openvino_model.*"),
     Format(
         "a model of Marian in its own format",
@@ -141,12 +143,13 @@ FORMATS = (
     ),
     Format(
         "a model of Hugging Face transformers without its weights",
-        "Fetch model.safetensors or pytorch_model.bin.",
+        f"Fetch model.safetensors or pytorch_model.bin, then import the whole folder: {_COMMAND}",
         names="/config.json",
     ),
     Format(
         "only a tokenizer",
-        "Fetch the other files of the model, config.json and model.safetensors or pytorch_model.bin.",
+        "Fetch the other files of the model, config.json and model.safetensors or pytorch_model.bin, then import the "
+        f"whole folder: {_COMMAND}",
         names="/tokenizer.json /tokenizer_config.json /*.spm /spiece.model",
     ),
     Format(

@@ -220,8 +220,13 @@ def _umask() -> int:
 
 
 def remedy(error: BaseException | None) -> str:
-    """What makes writing possible again, such as “free some space”; empty if the error does not tell."""
-    return _REMEDIES.get(error.errno or 0, "") if isinstance(error, OSError) else ""
+    """What makes writing possible again, such as “free some space”; empty if the error does not tell.
+
+    Libraries repeat the reason of the system in the text of an error of their own.
+    """
+    if isinstance(error, OSError) and error.errno:
+        return _REMEDIES.get(error.errno, "")
+    return next((advice for number, advice in _REMEDIES.items() if os.strerror(number) in str(error)), "")
 
 
 def cannot_write(target: Path, error: OSError) -> StorageError:

@@ -133,6 +133,10 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "Argos Translate": (file_of("de_en.argosmodel", archive_of("model/model.bin")), "is a model of CTranslate2"),
     "ONNX": (file_of("model.onnx", b"\x08\x07"), rf"is a model of ONNX\. {CONVERTED}"),
     "folder of ONNX": (folder_of(config__json={"model_type": "marian"}, decoder_model__onnx=b"x"), "a model of ONNX"),
+    "folder around ONNX": (
+        folder_of(config__json={"model_type": "marian"}, onnx_=None),
+        rf"is a folder with a model of ONNX in its subfolder onnx\. {CONVERTED}",
+    ),
     "OpenVINO": (
         folder_of(openvino_model__xml=b'<?xml version="1.0"?>\n<net name="nmt">'),
         "a model of OpenVINO",
@@ -189,7 +193,11 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "SentencePiece": (file_of("source.spm"), "only one of the files of a model"),
     "tokenizer": (
         folder_of(tokenizer_config__json={}, source__spm=b"x", vocab__json={}),
-        r"is only a tokenizer\. Fetch the other files of the model",
+        r"is only a tokenizer\. Fetch the other files of the model, .*, then import the whole folder: augenmerk import",
+    ),
+    "settings alone": (
+        folder_of(config__json={"model_type": "marian"}),
+        r"Fetch model\.safetensors or pytorch_model\.bin, then import the whole folder: augenmerk import",
     ),
     "fairseq": (
         pickle_of(

@@ -25,7 +25,7 @@ from torch import Tensor
 from ...errors import ImportStoppedError, ModelImportError
 from ...foreign_files import PYTORCH_STARTS, content_of, is_safetensors, kind_of_other_file, start_of
 from ...memory import gigabytes, is_out_of_memory
-from ...storage import reason_of
+from ...storage import reason_of, remedy
 from .names import chosen_prefix, prefixes_of
 
 TIME_LIMIT_S = 600.0
@@ -94,10 +94,10 @@ def _why_not_read(path: Path, status: int, said: str) -> str:
     if status in (_REFUSED, _WHOLE_MODEL):
         return f"{path}: {said}{f' {how_to_convert(path)}' if status == _WHOLE_MODEL else ''}"
     if status == _NOT_WRITTEN:
+        advice = (remedy(Exception(said)) or "free some space there").capitalize()
         return (
             f"{path} could not be read: its tensors pass through the folder for temporary files, "
-            f"{_temporary_folder()}, which cannot be used ({said}). Free some space there, or set TMPDIR to another "
-            "folder."
+            f"{_temporary_folder()}, which cannot be used ({said}). {advice}, or set TMPDIR to another folder."
         )
     seconds, num_bytes = _limit_of_user("RLIMIT_CPU"), _limit_of_user("RLIMIT_AS")
     is_killed, lacks_memory = status == -signal.SIGKILL, is_out_of_memory(Exception(said))

@@ -92,6 +92,8 @@ def test_files_and_folders_may_have_names_that_are_not_utf8(
         (["--change", "learning_rat=1"], "The nearest are training.learning_rate"),
         (["--change", "training.compile=1"], "training.compile is '1'. Enter true or false"),
         (["--change", "pad_to=None", "--change", "batch_size=none"], "batch_size is 'none'"),
+        (["--change", "model.width=64"], "model.width cannot change during a run"),
+        (["--change", "num_subwords=9"], "data.num_subwords cannot change during a run"),
         (["--set", "model.widht=64"], "The nearest are model.width"),
         (["--epochs", "3", "--set", "training.num_epochs=3"], "training.num_epochs is set twice"),
         (["--keep-best", "0"], "keep_best is 0"),

@@ -354,7 +354,15 @@ def _with_options(run: RunConfig, options: argparse.Namespace) -> RunConfig:
 def read_changes(words: Sequence[str]) -> dict[str, Any]:
     """The values of training settings NAME=VALUE, by name; the last of a name counts. Raises `ConfigError`."""
     changes: dict[str, Any] = {}
+    settings = {name.partition(".")[2]: name for name in dotted_settings() if not name.startswith("training.")}
     for word in words:
+        name = word.partition("=")[0].strip()
+        fixed = settings.get(name.rpartition(".")[2])
+        if fixed is not None and f"training.{name.removeprefix('training.')}" not in dotted_settings():
+            raise ConfigError(
+                f"{fixed} cannot change during a run: --change is for settings of training alone. Start a new run with "
+                "--set instead."
+            )
         changes |= read_settings([f"training.{word.strip().removeprefix('training.')}"])["training"]
     return changes
 

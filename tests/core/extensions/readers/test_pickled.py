@@ -242,7 +242,7 @@ except ModelImportError as error:
             "child",
             "could not be read within the limit on memory, 0.4 GB (ulimit -v)",
         ),
-        ("RLIMIT_FSIZE", 1_000_000, "child", "which cannot be used (Error while serializing: I/O error: File too la"),
+        ("RLIMIT_FSIZE", 1_000_000, "child", "Allow larger files (ulimit -f), or set TMPDIR"),
     ],
 )
 def test_a_hard_limit_of_the_user_is_respected_and_the_file_is_not_blamed(
