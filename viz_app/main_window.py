@@ -173,15 +173,16 @@ class Opening:
     def _show_first_text(self, sentence: str | None) -> None:
         """Shows the requested sentence; else the last session, if it belongs to this model; else an example."""
         path, page = self._first_checkpoint, self._page
-        if sentence is not None:
-            page.begin(sentence, is_requested=True)
+        if sentence is None and (path.absolute() if path is not None else None) == self._preferences.model:
+            self._restore()
+        if self._restored is not None:
+            self._window.session.restore_result(path)
         else:
-            if (path.absolute() if path is not None else None) == self._preferences.model:
-                self._restore()
-            if self._restored is None:
-                self._show_example()
+            self._window.session.set_damaged_aside(path)
+            if sentence is not None:
+                page.begin(sentence, is_requested=True)
             else:
-                self._window.session.restore_result(path)
+                self._show_example()
         page.sentence.input.setFocus()
 
     def _restore(self) -> None:

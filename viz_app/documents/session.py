@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
+from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file, write_experiment_file
 
 from ..preferences import Preferences
 from ..state.experiment_editor import open_experiment
@@ -66,13 +66,30 @@ class KeptSession(QObject):
         with restoring(path):
             if not path.exists():
                 return False
-            saved = read_experiment_file(path)
-            check_view(self._state, saved.view)
-            check_length(saved.experiment)
+            saved = self._read(path)
             apply_view(self._state, saved.view)
             self._state.submit(open_experiment(saved.experiment, forgets_history=True))
             return True
         return False
+
+    def _read(self, path: Path) -> SavedExperiment:
+        saved = read_experiment_file(path)
+        check_view(self._state, saved.view)
+        check_length(saved.experiment)
+        return saved
+
+    def set_damaged_aside(self, model_path: Path | None) -> None:
+        """Sets files aside that cannot be read, at a start that restores nothing: its session will replace the others.
+
+        Args:
+            model_path: of the model that this start opens; None for the bundled one.
+        """
+        path, result_path = self._preferences.session_path, self._preferences.last_result_path
+        with restoring(path):
+            if path.exists():
+                self._read(path)
+        with restoring(result_path):
+            read_last_result(result_path, model_path or bundled_model_path())
 
     def keep_result(self) -> None:
         """Saves the result on the screen, unless the next start reopens another model."""

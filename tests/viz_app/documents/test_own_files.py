@@ -15,6 +15,7 @@ from augenmerk.core.translation.experiment_file import (
     SUFFIX,
     ModelReference,
     SavedExperiment,
+    read_experiment_file,
     write_experiment_file,
 )
 from augenmerk.viz_app.documents.last_result import _checksum, write_last_result
@@ -141,6 +142,38 @@ def test_files_of_a_session_with_any_content_are_set_aside(
         write(path, _checksum(content) + content if content is not None and is_result else content)
     start_again(qtbot, make_window)
     assert aside(paths[0]).exists()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("start", ["sentence", "other model", "no session"])
+@pytest.mark.parametrize("name", CONTENTS)
+def test_damaged_files_are_set_aside_at_a_start_that_restores_none(
+    make_window: MakeWindow, preferences: Preferences, untrained_checkpoint: Path, tmp_path: Path, name: str, start: str
+) -> None:
+    paths = [preferences.last_result_path]
+    if start == "no session":
+        preferences.session_path.unlink()
+    else:
+        paths.append(preferences.session_path)
+    for path in paths:
+        write(path, CONTENTS[name])
+    model = untrained_checkpoint
+    if start == "other model":
+        model = tmp_path / "other.safetensors"
+        model.write_bytes(untrained_checkpoint.read_bytes())
+    make_window(model, sentence=None if start != "sentence" else "ein hund .", loader=open_once).close()
+    for path in paths:
+        assert CONTENTS[name] is None or aside(path).read_bytes() == CONTENTS[name]
+        assert aside(path).exists()
+
+
+def test_a_start_with_a_sentence_replaces_the_session(
+    make_window: MakeWindow, preferences: Preferences, untrained_checkpoint: Path
+) -> None:
+    make_window(untrained_checkpoint, sentence="ein hund .", loader=open_once).close()
+    assert read_experiment_file(preferences.session_path).experiment.source_text == "ein hund ."
+    assert not aside(preferences.session_path).exists()
+    assert not aside(preferences.last_result_path).exists()
 
 
 @pytest.mark.heavy
