@@ -431,9 +431,12 @@ def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, 
     kept.write_text("of a start without a sentence", encoding="utf-8")
     window.documents.open(path)
     settle(qtbot, window)
-    lessons_of(window).lesson.rename("Another title")
+    earlier = kept.with_name("earlier-unsaved-lesson.augenmerk")
+    with qtbot.waitSignal(lessons_of(window).done) as said:
+        lessons_of(window).lesson.rename("Another title")
+    assert said.args == [f"The unsaved lesson of an earlier session is now {earlier}"]
     assert read_lesson_file(kept).title == "Another title"
-    assert "of a start" in kept.with_name("earlier-unsaved-lesson.augenmerk").read_text(encoding="utf-8")
+    assert "of a start" in earlier.read_text(encoding="utf-8")
     lessons_of(window).lesson.mark_saved()
 
 

@@ -425,7 +425,8 @@ class LessonDocuments(QObject):
             if self.lesson.lesson is not None and self.lesson.is_changed:
                 self._unsaved.parent.mkdir(parents=True, exist_ok=True)
                 if not self._keeps_unsaved and self._unsaved.exists():  # of a session that this start did not restore
-                    self._unsaved.replace(self._unsaved.with_name("earlier-unsaved-lesson.augenmerk"))
+                    earlier = self._unsaved.replace(self._unsaved.with_name("earlier-unsaved-lesson.augenmerk"))
+                    self.done.emit(f"The unsaved lesson of an earlier session is now {earlier}")
                 write_lesson_file(self.lesson.lesson, self._unsaved, durable=False)
                 self._keeps_unsaved = True
             elif self._keeps_unsaved:
