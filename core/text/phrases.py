@@ -22,9 +22,8 @@ PHRASES: Mapping[str, str] = {
     "Left out: {text}",
     # texts that cannot be translated; {text} and {word} stand in straight quotation marks
     "no_text": "There is nothing to translate: the text is empty. {expectation}",
-    "many_words": "The text has {count} words; the limit is {limit}. Translate it sentence by sentence.",
-    "long_text": "The text has {count} characters; the limit is {limit}. Shorten it, or translate it sentence by "
-    "sentence.",
+    "many_words": "The text has more than {limit} words. Translate it sentence by sentence.",
+    "long_text": "The text has more than {limit} characters. Shorten it, or translate it sentence by sentence.",
     "long_word": "The word that starts with {word} has more than {limit} characters. Insert spaces, or remove it.",
     "nothing": "Nothing in {text} can be read by this model. {expectation}",
     "too_little": "Too little in {text} can be read by this model. {expectation}",

@@ -256,7 +256,7 @@ class SpacyTokenizer:
 def check_length(line: str) -> None:
     """Raise `TextError` if a typed text or one of its words is too long to tokenize quickly."""
     if len(line) > MAX_CHARACTERS:
-        raise TextError(phrase("long_text", count=f"{len(line):,}", limit=f"{MAX_CHARACTERS:,}"))
+        raise TextError(phrase("long_text", limit=f"{MAX_CHARACTERS:,}"))
     if found := _LONG_WORD.search(line):
         raise TextError(phrase("long_word", word=repr(found[0][:40]), limit=f"{MAX_WORD_CHARACTERS:,}"))
 

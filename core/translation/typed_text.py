@@ -88,7 +88,7 @@ def _check_amount(text: str, codec: TextCodec) -> None:
     if count == 0:
         raise TextError(phrase("no_text", expectation=expectation(codec)))
     if count > MAX_WORDS:
-        raise TextError(phrase("many_words", count=f"{count:,}", limit=f"{MAX_WORDS:,}"))
+        raise TextError(phrase("many_words", limit=f"{MAX_WORDS:,}"))
     check_length(text)
 
 
@@ -353,7 +353,7 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
         TextError: nothing in it can be read, or it is too long for the model.
     """
     if len(text.split()) > MAX_WORDS:
-        raise TextError(f"The translation has {len(text.split()):,} words; the limit is {MAX_WORDS:,}. Shorten it.")
+        raise TextError(f"The translation has more than {MAX_WORDS:,} words. Shorten it.")
     check_length(text)
     one_line = codec.one_line(writable(text))
     found = [without_marks(word, codec) for word in codec.encode_text(one_line)]

@@ -98,7 +98,7 @@ export class SourceReader {
     const words = splitAtSpaces(text);
     if (!words.length) throw new TextError(this.say("no_text"));
     if (words.length > max_words) {
-      throw new TextError(this.say("many_words", { count: grouped(words.length), limit: grouped(max_words) }));
+      throw new TextError(this.say("many_words", { limit: grouped(max_words) }));
     }
     this.checkLength(text);
   }
@@ -109,7 +109,7 @@ export class SourceReader {
     const word = splitAtSpaces(text)
       .map((each) => [...each])
       .find((each) => each.length > wordLimit);
-    if (length > limit) throw new TextError(this.say("long_text", { count: grouped(length), limit: grouped(limit) }));
+    if (length > limit) throw new TextError(this.say("long_text", { limit: grouped(limit) }));
     if (word) {
       const quote = quoted(word.slice(0, 40).join(""));
       throw new TextError(this.say("long_word", { word: quote, limit: grouped(wordLimit) }));

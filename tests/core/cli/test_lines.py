@@ -162,7 +162,19 @@ def test_a_huge_sentence_is_refused(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO("a" * 300_000))
     assert main([*command, "--checkpoint", str(untrained_checkpoint)]) == 2
-    assert "the limit is 20,000" in capsys.readouterr().err
+    assert "The text has more than 20,000 characters" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [("a" * 1_000_000, "more than 20,000 characters"), ("ab " * 333_333, "more than 1,000 words")],
+)
+def test_a_line_of_which_only_the_beginning_was_kept_is_not_counted(
+    untrained_checkpoint: Path, given, capsys: pytest.CaptureFixture[str], line: str, problem: str
+) -> None:
+    given(line + "\n")
+    assert main(["translate", "-", "--checkpoint", str(untrained_checkpoint)]) == 2
+    assert f"line 1: The text has {problem}. " in capsys.readouterr().err
 
 
 def test_lines_that_have_arrived_are_there_before_others_are_written() -> None:
@@ -260,7 +272,7 @@ def test_refused_lines_have_an_error_and_the_others_are_done(untrained_checkpoin
     assert [values["source"] for values in found] == lines
     assert ["error" in values for values in found] == [False, True, True, True, False]
     assert "the text is empty" in found[1]["error"]
-    assert "1,001 words" in found[2]["error"]
+    assert "more than 1,000 words" in found[2]["error"]
     assert "3 of 5 lines were refused (number 2, 3, 4)" in output.err
 
 
@@ -286,7 +298,7 @@ def test_plain_lines_stay_beside_each_other(untrained_checkpoint: Path, given, c
     output = capsys.readouterr()
     translated = output.out.splitlines()
     assert [bool(line) for line in translated] == [False, True, False, False, True]
-    assert "augenmerk: line 3: The text has 1,001 words" in output.err
+    assert "augenmerk: line 3: The text has more than 1,000 words" in output.err
     assert "1 of 5 lines was refused (number 3)" in output.err
     assert main(["translate", SENTENCES[0], "--checkpoint", str(untrained_checkpoint)]) == 0
     assert capsys.readouterr().out.splitlines() == [translated[1]]
@@ -311,7 +323,7 @@ def test_a_list_of_json_holds_errors_too(untrained_checkpoint: Path, given, caps
     given(f"{SENTENCES[0]}\n\n{'Wort ' * 1_001}\n\n\n")
     assert main(["translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]) == 2
     first, second, third = json.loads(capsys.readouterr().out)
-    assert (first["source"], second, "1,001 words" in third["error"]) == (SENTENCES[0], None, True)
+    assert (first["source"], second, "more than 1,000 words" in third["error"]) == (SENTENCES[0], None, True)
 
 
 @pytest.mark.parametrize(

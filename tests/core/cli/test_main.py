@@ -99,7 +99,7 @@ def test_notes_go_to_standard_error(untrained_checkpoint: Path, capsys: pytest.C
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("", "empty"), ("  \n ", "empty"), ("Wort " * 10_000, "10,000 words")],
+    [("", "empty"), ("  \n ", "empty"), ("Wort " * 10_000, "more than 1,000 words")],
     ids=["", "spaces", "long"],
 )
 def test_translate_refuses(
