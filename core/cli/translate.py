@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-import re
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
     from ..translation.result import Translation
     from ..translation.translator import Translator
 
-_NUMBERED = re.compile(r"\d{6,}\.npz")
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `translate`."""
@@ -76,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=OutputFile(ARRAYS),
         metavar="FILE.npz",
         help="write all attention maps and their tokens to this file (with --target: those of the given pair; with "
-        "--jsonl: one file per sentence to this folder, which must not hold those of another run)",
+        "--jsonl: one file per sentence to this folder, which must not hold other NPZ files)",
     )
     add_experiment(parser, EXPERIMENT_HELP)
     add_interventions(parser)
@@ -209,12 +206,12 @@ def _file_of(options: argparse.Namespace, number: int) -> Path:
 
 
 def _require_no_other_maps(folder: Path) -> None:
-    """Raises `ConfigError` if the folder contains maps of another run, which would look like those of this one."""
-    maps = sorted(path.name for path in folder.glob("*.npz") if _NUMBERED.fullmatch(path.name))
+    """Raises `ConfigError` if the folder contains maps, which would look like those of this run."""
+    maps = sorted(path.name for path in folder.glob("*.npz"))
     if maps:
         raise ConfigError(
-            f"{folder} already contains the maps of another run ({maps[0]}). Choose an empty or new folder, or remove "
-            "these files."
+            f"{folder} already contains {maps[0]}, perhaps the maps of another run. Choose an empty or new folder, or "
+            "remove its NPZ files."
         )
 
 

@@ -215,7 +215,7 @@ def test_each_sentence_is_a_line_of_json_with_its_maps(
 def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path: Path, given, capsys) -> None:
     folder = tmp_path / "maps"
     folder.mkdir()
-    (folder / "notes.npz").write_bytes(b"of the user")
+    (folder / "notes.txt").write_bytes(b"of the user")
     command = ["translate", "-", "--jsonl", "--attention", str(folder), "--checkpoint", str(untrained_checkpoint)]
     given("\n".join(SENTENCES))
     assert main(command) == 0
@@ -225,10 +225,21 @@ def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path
     assert main(command) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert (
-        f"{folder} already contains the maps of another run (000001.npz). Choose an empty or new folder" in output.err
-    )
+    assert f"{folder} already contains 000001.npz, perhaps the maps of another run. Choose an empty or" in output.err
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_folder_with_maps_under_any_name_is_refused(
+    untrained_checkpoint: Path, tmp_path: Path, given, capsys
+) -> None:
+    checkpoint = ["--checkpoint", str(untrained_checkpoint)]
+    assert main(["translate", SENTENCES[0], "--attention", str(tmp_path / "maps" / "two.npz"), *checkpoint]) == 0
+    capsys.readouterr()
+    given(SENTENCES[1])
+    assert main(["translate", "-", "--jsonl", "--attention", str(tmp_path / "maps"), *checkpoint]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "already contains two.npz, perhaps the maps of another run. Choose an empty or new folder" in output.err
 
 
 @pytest.mark.heavy
