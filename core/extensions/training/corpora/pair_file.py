@@ -24,7 +24,7 @@ def is_of_pairs(lines: Sequence[str]) -> bool:
     return first.startswith("{") or "\t" in first
 
 
-def numbered_pairs(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> list[tuple[int, str, str]]:
+def numbered_pairs(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
     """The number of each pair's line, the sentence and its translation; empty ones too.
 
     The first column is the source, unless a heading names the languages. Fields of JSON lines are named after the
@@ -44,7 +44,7 @@ def numbered_pairs(path: Path, lines: Sequence[str], languages: tuple[str, str])
             f"write each language to its own file, such as train.{languages[0]} and train.{languages[1]} in a folder."
         )
     split = _split_json if _first(lines).startswith("{") else _split_columns
-    return list(split(path, lines, languages))
+    return split(path, lines, languages)
 
 
 def _first(lines: Sequence[str]) -> str:

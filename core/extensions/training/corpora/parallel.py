@@ -5,7 +5,7 @@ import hashlib
 import os
 import random
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -26,8 +26,10 @@ DataSource = str | Path | tuple[Path, Path]
 """Names a corpus: a folder, a file of prepared data, “multi30k” or “copy”, or the two files of a pair."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _PIECE_BYTES = 1 << 20
-_BYTES_OF_A_LINE = 64
-"""Python's overhead for a line, in addition to its text."""
+_BYTES_OF_TEXT = 5
+"""Memory for a byte of text while it is read: itself, and in Python's strings, the whole and its lines."""
+_BYTES_OF_A_LINE = 200
+"""Python's overhead for a line and its place among pairs, in addition to its text."""
 _BYTE_ORDER_MARK = "\ufeff"
 _OTHER_FORMATS = {
     b"PAR1": "a Parquet file",
@@ -134,11 +136,19 @@ def read_lines(path: Path | str) -> list[str]:
             a line of more than `MAX_LINE_CHARACTERS`, or is larger, unpacked, than the memory that is free.
     """
     path = Path(path)
-    text = _decode(path, _read(path)).removeprefix(_BYTE_ORDER_MARK)
+    return _lines_of(path, *_read(path))
+
+
+def _lines_of(path: Path, data: bytearray) -> list[str]:
+    text = _decode(path, data).removeprefix(_BYTE_ORDER_MARK)
     if not text:
         raise CorpusError(f"{path} is empty. Choose a text with one sentence per line, or download the file again.")
     end = "\n" if "\n" in text else "\r"
-    lines = [line.removesuffix("\r") for line in text.removesuffix(end).split(end)]
+    lines = text.split(end)
+    if not lines[-1]:
+        lines.pop()
+    if "\r" in text:
+        lines = [line.removesuffix("\r") for line in lines]
     if max(map(len, lines)) > MAX_LINE_CHARACTERS:
         raise _long_line(path, next(number for number, line in enumerate(lines, 1) if len(line) > MAX_LINE_CHARACTERS))
     return lines
@@ -158,9 +168,14 @@ def read_line_pairs(
         CorpusError: a file cannot be read (see `read_lines` and `numbered_pairs`), or the numbers of lines are unequal.
     """
     if target_path is None:
-        pairs = numbered_pairs(Path(source_path), read_lines(source_path), languages)
-        return [source for _, source, _ in pairs], [target for _, _, target in pairs]
-    source, target = read_lines(source_path), read_lines(target_path)
+        source, target = [], []
+        for _, sentence, translation in _read_pair_file(Path(source_path), languages):
+            source.append(sentence)
+            target.append(translation)
+        return source, target
+    source_path, target_path = Path(source_path), Path(target_path)
+    source_data, target_data = _read(source_path, target_path)
+    source, target = _lines_of(source_path, source_data), _lines_of(target_path, target_data)
     if len(source) != len(target):
         carriage_returns = "".join(
             f" {path} has carriage returns (CR) within its lines, which end none where others end with LF."
@@ -183,10 +198,20 @@ def read_pair(
         CorpusError: as `read_line_pairs`, or no pair is left.
     """
     if target_path is None:
-        pairs = numbered_pairs(Path(source_path), read_lines(source_path), languages)
-        return _usable(str(source_path), pairs)
+        return _usable(str(source_path), _read_pair_file(Path(source_path), languages))
     both_sides = zip(*read_line_pairs(source_path, target_path), strict=True)
-    return _usable(f"{source_path} and {target_path}", [(number, *pair) for number, pair in enumerate(both_sides, 1)])
+    return _usable(f"{source_path} and {target_path}", ((number, *pair) for number, pair in enumerate(both_sides, 1)))
+
+
+def _read_pair_file(path: Path, languages: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
+    """Its `numbered_pairs`. The first is checked before the rest of the file is read."""
+
+    def check_start(lines: list[str]) -> None:
+        if any(map(str.strip, lines)):
+            next(numbered_pairs(path, lines, languages), None)
+
+    (data,) = _read(path, check_start=check_start)
+    return numbered_pairs(path, _lines_of(path, data), languages)
 
 
 def read_sentences(
@@ -212,17 +237,25 @@ def read_sentences(
     return sentences, None
 
 
-def _usable(files: str, pairs: Sequence[tuple[int, str, str]]) -> SentencePairs:
+def _usable(files: str, pairs: Iterable[tuple[int, str, str]]) -> SentencePairs:
     """The pairs without spaces around sentences, without those that have an empty side; `files`: for messages."""
-    stripped = [(number, source.strip(), target.strip()) for number, source, target in pairs]
-    used = [pair for pair in stripped if pair[1] and pair[2]]
-    if not used:
+    numbers: list[int] = []
+    sources: list[str] = []
+    targets: list[str] = []
+    num_empty = 0
+    for number, source, target in pairs:
+        if (sentence := source.strip()) and (translation := target.strip()):
+            numbers.append(number)
+            sources.append(sentence)
+            targets.append(translation)
+        else:
+            num_empty += 1
+    if not numbers:
         raise CorpusError(
             f"There is no usable line in {files}: one side is empty in each of "
-            f"{counted(len(pairs), 'pair')}. Choose other text."
+            f"{counted(num_empty, 'pair')}. Choose other text."
         )
-    numbers, sources, targets = zip(*used, strict=True)
-    return SentencePairs(sources, targets, numbers, LeftOut(empty=len(pairs) - len(used)))
+    return SentencePairs(tuple(sources), tuple(targets), tuple(numbers), LeftOut(empty=num_empty))
 
 
 def read_folder(
@@ -276,20 +309,34 @@ def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePa
     return replace(train, left_out=replace(pairs.left_out, held_out=num_held_out)), pairs.take(sorted(held_out))
 
 
-def _read(path: Path) -> bytearray:
-    """The content, unpacked. What makes a file unusable is found piece by piece, before the rest is read."""
-    data, num_lines = bytearray(), 0
-    for piece in _pieces(path):
-        if not data:
-            _check_format(path, piece)
-        data += piece
-        num_lines += piece.count(b"\n") or piece.count(b"\r")
-        _check_memory(path, len(data), num_lines)
-        if (position := data.find(b"\0", len(data) - len(piece))) >= 0:
-            _decode(path, data[: position + 1])
-        if len(data) > MAX_LINE_BYTES and not any(end in data[-MAX_LINE_BYTES - 1 :] for end in (b"\n", b"\r")):
-            raise _long_line(path, num_lines + 1)
-    return data
+def _read(*paths: Path, check_start: Callable[[list[str]], None] | None = None) -> list[bytearray]:
+    """The content of files, unpacked. What makes one unusable is found piece by piece, before the rest is read.
+
+    Args:
+        paths: the files, which are needed at the same time.
+        check_start: called with the first lines of each, which raises `CorpusError` if the rest need not be read.
+    """
+    contents: list[bytearray] = []
+    num_bytes, num_lines_before = 0, 0
+    for path in paths:
+        data, num_lines = bytearray(), 0
+        for piece in _pieces(path):
+            is_first = not data
+            if is_first:
+                _check_format(path, piece)
+            data += piece
+            num_lines += piece.count(b"\n") or piece.count(b"\r")
+            _check_memory(paths, num_bytes + len(data), num_lines_before + num_lines)
+            if (position := data.find(b"\0", len(data) - len(piece))) >= 0:
+                _decode(path, data[: position + 1])
+            if len(data) > MAX_LINE_BYTES and not any(end in data[-MAX_LINE_BYTES - 1 :] for end in (b"\n", b"\r")):
+                raise _long_line(path, num_lines + 1)
+            if is_first and check_start is not None:
+                last_end = data.rfind(b"\n" if b"\n" in data else b"\r")
+                check_start(_lines_of(path, data[: last_end + 1] or data))
+        contents.append(data)
+        num_bytes, num_lines_before = num_bytes + len(data), num_lines_before + num_lines
+    return contents
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -325,14 +372,15 @@ def _check_format(path: Path, beginning: bytes) -> None:
         raise CorpusError(f"{path} is {kind}. Use text with one sentence per line; or pairs as {FORMS}.")
 
 
-def _check_memory(path: Path, num_bytes: int, num_lines: int) -> None:
+def _check_memory(paths: Sequence[Path], num_bytes: int, num_lines: int) -> None:
     """Refuse text larger than free memory: a few megabytes of gzip may unpack to more and crash the process."""
     free = available_memory()
-    needed = 3 * num_bytes + _BYTES_OF_A_LINE * num_lines
+    needed = _BYTES_OF_TEXT * num_bytes + _BYTES_OF_A_LINE * num_lines
     if free is not None and needed > free:
         raise CorpusError(
-            f"{path} has at least {gigabytes(num_bytes)} of text. Reading it takes {gigabytes(needed)} of memory, but "
-            f"only {gigabytes(free)} are free. Use a part of the text, or more memory."
+            f"There are at least {gigabytes(num_bytes)} of text in {' and '.join(map(str, paths))}. Reading it takes "
+            f"{gigabytes(needed)} of memory, but only {gigabytes(free)} are free. Use a part of the text, or more "
+            "memory."
         )
 
 

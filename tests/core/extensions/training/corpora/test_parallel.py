@@ -40,7 +40,7 @@ def refusal(read: Callable[..., object], *arguments: object) -> str:
     with pytest.raises(CorpusError) as caught:
         read(*arguments)
     message = str(caught.value)
-    assert re.search("Check|Choose|Correct|Add|Convert|Download|Use|Remove", message)
+    assert re.search("Check|Choose|Correct|Add|Convert|Download|Use|Remove|Save", message)
     return message
 
 
@@ -62,7 +62,7 @@ class TestLines:
     ) -> None:
         (tmp_path / "a.de").write_bytes(b"\r" * 1_000_000)
         monkeypatch.setattr("augenmerk.core.extensions.training.corpora.parallel.available_memory", lambda: 50_000_000)
-        assert "0.1 GB of memory" in refusal(read_lines, tmp_path / "a.de")
+        assert "0.2 GB of memory" in refusal(read_lines, tmp_path / "a.de")
 
     def test_empty_lines_are_kept_so_that_numbers_stay(self, tmp_path: Path) -> None:
         (tmp_path / "a.de").write_text("\neins\n\n\nzwei\n\n")
@@ -96,13 +96,54 @@ class TestLines:
         message = refusal(read_lines, tmp_path / "a.de.gz")
         assert tracemalloc.get_traced_memory()[1] < 55_000_000
         tracemalloc.stop()
-        assert "a.de.gz has at least 0.0 GB" in message
+        assert f"There are at least 0.0 GB of text in {tmp_path / 'a.de.gz'}. Reading" in message
         assert "0.1 GB are free" in message
+
+    @pytest.mark.parametrize("names", [("a.de.gz", "b.en.gz"), ("a.tsv.gz",)])
+    def test_pairs_are_refused_before_more_is_read_than_both_sides_may_take(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+    ) -> None:
+        line = b"eins\n" if len(names) == 2 else b"eins\tone\n"
+        num_lines = 3_000_000
+        for name in names:
+            (tmp_path / name).write_bytes(gzip.compress(line * num_lines, 1))
+        needed = len(names) * num_lines * (5 * len(line) + 200)
+        free = round(0.6 * needed)  # enough for one side
+        monkeypatch.setattr("augenmerk.core.extensions.training.corpora.parallel.available_memory", lambda: free)
+        tracemalloc.start()
+        message = refusal(read_pair, *(tmp_path / name for name in names))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2 * len(names) * num_lines * len(line)
+        assert f"of text in {' and '.join(str(tmp_path / name) for name in names)}. Reading it takes" in message
+
+    @pytest.mark.parametrize("names", [("a.de", "b.en"), ("a.tsv",)])
+    @pytest.mark.parametrize("sentence", ["eins", "eins zwei drei vier fünf – sechs"])
+    def test_pairs_take_no_more_memory_than_they_are_refused_for(
+        self, tmp_path: Path, names: tuple[str, ...], sentence: str
+    ) -> None:
+        num_lines, needed = 10_000, 0
+        for name in names:
+            put(tmp_path / name, [sentence if len(names) == 2 else f"{sentence}\t{sentence}"] * num_lines)
+            needed += 5 * (tmp_path / name).stat().st_size + 200 * num_lines
+        tracemalloc.start()
+        assert len(read_pair(*(tmp_path / name for name in names))) == num_lines
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < needed + 200_000
+
+    def test_pairs_without_tabs_are_refused_at_their_beginning(self, tmp_path: Path) -> None:
+        (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(b"ein mann\n" * 2_000_000, 1))
+        tracemalloc.start()
+        assert "has no tab in its first line" in refusal(read_pair, tmp_path / "a.tsv.gz")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 30_000_000
 
     def test_a_file_of_line_ends_takes_memory_for_each(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "a.de").write_bytes(b"\n" * 1_000_000)
         monkeypatch.setattr("augenmerk.core.extensions.training.corpora.parallel.available_memory", lambda: 50_000_000)
-        assert "0.1 GB of memory" in refusal(read_lines, tmp_path / "a.de")
+        assert "0.2 GB of memory" in refusal(read_lines, tmp_path / "a.de")
 
     @pytest.mark.parametrize("packed", [False, True])
     @pytest.mark.parametrize("filler", [b"\0", b"a", b"a b "])
