@@ -158,6 +158,15 @@ def test_evaluate_gives_the_promised_keys(
     assert len(hypotheses.read_text(encoding="utf-8").splitlines()) == 4
 
 
+def test_evaluate_refuses_a_reference_that_is_the_source(
+    untrained_checkpoint: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = str(folder / "val.de")
+    files = ["--source", source, "--reference", source]
+    message = refused(capsys, "evaluate", *files, "--checkpoint", str(untrained_checkpoint))
+    assert f"{source} would be both the source and the target" in message
+
+
 @pytest.mark.heavy
 def test_evaluate_counts_what_was_cut_refused_and_left_out_of_the_loss(
     untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -194,8 +203,9 @@ def test_evaluate_counts_what_was_cut_refused_and_left_out_of_the_loss(
 def test_evaluate_says_that_no_pair_fits(
     untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "a").write_text("ein mann " * 75, encoding="utf-8")
-    files = ["--source", str(tmp_path / "a"), "--reference", str(tmp_path / "a")]
+    for name in "a", "b":
+        (tmp_path / name).write_text("ein mann " * 75, encoding="utf-8")
+    files = ["--source", str(tmp_path / "a"), "--reference", str(tmp_path / "b")]
     assert main(["evaluate", *files, "--checkpoint", str(untrained_checkpoint)]) == 0
     assert "loss of the references, per token    –   no pair can be counted\n" in capsys.readouterr().out
 

@@ -122,11 +122,12 @@ def test_a_file_of_another_kind_is_not_overwritten(
 
 @pytest.mark.heavy
 def test_own_results_are_overwritten(model: Path, text: Path, tmp_path: Path) -> None:
+    reference = Path(shutil.copy(text, tmp_path / "reference"))
     commands = [
         ["translate", SENTENCE, "--attention", tmp_path / "maps.npz"],
         ["analyze", SENTENCE, "--out", tmp_path / "numbers.npz"],
         ["analyze", SENTENCE, "--out", tmp_path / "numbers.json"],
-        ["evaluate", "--source", text, "--reference", text, "--hypotheses", tmp_path / "text.en"],
+        ["evaluate", "--source", text, "--reference", reference, "--hypotheses", tmp_path / "text.en"],
     ]
     for command in commands * 2:
         assert main([*map(str, command), "--checkpoint", str(model)]) == 0

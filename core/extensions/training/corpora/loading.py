@@ -10,6 +10,7 @@ from ....errors import ConfigError, CorpusError
 from ....plain_text import name_of
 from ....tensor_file import is_tensor_file
 from ....text.codec import CodecPair
+from ....text.languages import language_name, two_letter_code
 from . import multi30k
 from .parallel import (
     HOLD_OUT_SEED,
@@ -53,8 +54,10 @@ def load_corpus(
 
     Raises:
         CorpusError: the source is missing or unusable.
-        ConfigError: the corpus does not fit the preset.
+        ConfigError: the corpus does not fit the preset, or both of its languages are the same.
     """
+    if not run.is_copy_task and (codecs is None or run.data.target_code is not None):
+        _require_two_languages(run)  # of other models, these are their own
     return replace(_load(source, run, on_phase, should_stop, codecs), source=located(source))
 
 
@@ -133,9 +136,17 @@ def describe_progress(progress: multi30k.DownloadProgress) -> str:
 def _prepare_folder(
     folder: Path, run: RunConfig, on_phase: Callable[[str], None], codecs: CodecPair | None
 ) -> PreparedCorpus:
-    on_phase(f"Reading {folder}")
-    found = read_folder(folder, run.data.source_language, run.data.target_language)
+    found = read_folder(folder, run.data.source_language, run.data.target_language, on_phase=on_phase)
     return prepare(found.name, run.data, found.train, found.validation, on_phase, found.kind, codecs)
+
+
+def _require_two_languages(run: RunConfig) -> None:
+    source, target = (two_letter_code(code) if code.isalpha() else code for code in run.data.languages)
+    if source == target:
+        raise ConfigError(
+            f"The source and the target are both {language_name(source)}: source_language is "
+            f"{run.data.source_language}, target_language is {run.data.target_language}. Choose two languages."
+        )
 
 
 def _wrong_kind(run: RunConfig, given: str) -> str:

@@ -36,7 +36,7 @@ def numbered_pairs(path: Path, lines: Sequence[str], languages: tuple[str, str])
         languages: the codes of source and target.
 
     Raises:
-        CorpusError: a line is something else.
+        CorpusError: a line is something else, or both languages are in the same column or field.
     """
     if not is_of_pairs(lines):
         raise CorpusError(
@@ -63,6 +63,8 @@ def _split_columns(path: Path, lines: Sequence[str], languages: tuple[str, str])
         )
     num_columns = len(heading) if has_heading else 2
     source, target = map(heading.index, codes) if has_heading else (0, 1)
+    if source == target:
+        raise _same_side(path, f"column “{names[source]}”")
     for number, line in enumerate(lines, start=1):
         cells = line.split("\t") if line.strip() else [""] * num_columns
         if len(cells) != num_columns:
@@ -88,17 +90,24 @@ def _split_json(path: Path, lines: Sequence[str], languages: tuple[str, str]) ->
             fields = parse(line.encode("utf-8"), max_depth=_MAX_DEPTH).any_members(_MAX_FIELDS)
             if _NESTED in fields:
                 fields = fields[_NESTED].any_members(_MAX_FIELDS)
-            source, target = _text_of(fields, languages[0]), _text_of(fields, languages[1])
+            source, target = (_name_in(fields, language) for language in languages)
+            if source == target:
+                raise _same_side(path, f"field “{source}”")
+            sentence, translation = (_LINE_BREAKS.sub(" ", fields[name].text()) for name in (source, target))
         except JsonError as error:
             raise CorpusError(
                 f"{path}, line {number:,}: {error} Write an object per line, with the fields {' and '.join(languages)}."
             ) from error
-        yield number, source, target
+        yield number, sentence, translation
 
 
-def _text_of(fields: dict[str, Field], language: str) -> str:
-    """The sentence in this language, in one line. Raises `JsonError`."""
+def _same_side(path: Path, side: str) -> CorpusError:
+    return CorpusError(f"The {side} of {path} would be both the source and the target. Choose two different languages.")
+
+
+def _name_in(fields: dict[str, Field], language: str) -> str:
+    """The name of the field in this language. Raises `JsonError`."""
     names = [name for name in fields if name == language or _code(name) == _code(language)]
     if not names:
         raise JsonError(f"There is no field “{language}” among {', '.join(fields) or 'none'}.")
-    return _LINE_BREAKS.sub(" ", fields[names[0]].text())
+    return names[0]

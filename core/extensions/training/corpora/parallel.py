@@ -14,7 +14,7 @@ from ....errors import CorpusError
 from ....memory import available_memory, gigabytes
 from ....plain_text import MAX_LINE_BYTES, MAX_LINE_CHARACTERS, EncodingError, decode_text, name_of
 from ....quantities import counted
-from ....storage import open_file
+from ....storage import is_same_file, open_file
 from ....text.languages import two_letter_code
 from .pair_file import FORMS, SUFFIXES, is_of_pairs, numbered_pairs
 
@@ -165,7 +165,8 @@ def read_line_pairs(
         languages: the codes of both, by which the fields or columns of pairs are chosen.
 
     Raises:
-        CorpusError: a file cannot be read (see `read_lines` and `numbered_pairs`), or the numbers of lines are unequal.
+        CorpusError: a file cannot be read (see `read_lines` and `numbered_pairs`), both are the same, or the numbers
+            of lines are unequal.
     """
     if target_path is None:
         source, target = [], []
@@ -174,6 +175,11 @@ def read_line_pairs(
             target.append(translation)
         return source, target
     source_path, target_path = Path(source_path), Path(target_path)
+    if is_same_file(source_path, target_path):
+        raise CorpusError(
+            f"{source_path} would be both the source and the target. Choose a file with its translations as the "
+            "target, or another language."
+        )
     source_data, target_data = _read(source_path, target_path)
     source, target = _lines_of(source_path, source_data), _lines_of(target_path, target_data)
     if len(source) != len(target):
@@ -259,13 +265,18 @@ def _usable(files: str, pairs: Iterable[tuple[int, str, str]]) -> SentencePairs:
 
 
 def read_folder(
-    folder: Path | str, source_language: str, target_language: str, *, seed: int = HOLD_OUT_SEED
+    folder: Path | str,
+    source_language: str,
+    target_language: str,
+    *,
+    seed: int = HOLD_OUT_SEED,
+    on_phase: Callable[[str], None] = lambda text: None,
 ) -> ParallelFolder:
     """The training and validation pairs of a corpus folder.
 
     Reads `train.<language>`, and for `val.`, `valid.`, `validation.` or `dev.<language>`; or files of pairs such as
     `train.tsv` and `validation.jsonl`; each also with `.gz`. Without a validation split, one is held out of the
-    training pairs, independent of the seed of the run.
+    training pairs, independent of the seed of the run. `on_phase` is called with the names of the files.
 
     Raises:
         CorpusError: there is no such folder, a file is missing, or a file cannot be used (see `read_pair`).
@@ -279,14 +290,15 @@ def read_folder(
             f"{folder} contains no training text (found {_enumerate(names)}). Add train.{source_language} and "
             f"train.{target_language}, or train.tsv or train.jsonl, plain or .gz; or choose another folder."
         )
+    splits = (_find_split(folder, names, split, languages) for split in VALIDATION_NAMES)
+    validation_files = next(filter(None, splits), ())
+    on_phase(f"Reading {folder}: {', '.join(path.name for path in (*training_files, *validation_files))}")
     train = read_pair(*training_files, languages=languages)
     kind = kind_of_text(train.source, train.target)
-    for split in VALIDATION_NAMES:
-        if (validation_files := _find_split(folder, names, split, languages)) is not None:
-            return ParallelFolder(
-                name_of(folder.resolve()), train, read_pair(*validation_files, languages=languages), kind
-            )
-    train, validation = hold_out(train, seed)
+    if validation_files:
+        validation = read_pair(*validation_files, languages=languages)
+    else:
+        train, validation = hold_out(train, seed)
     return ParallelFolder(name_of(folder.resolve()), train, validation, kind)
 
 

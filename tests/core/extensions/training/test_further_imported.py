@@ -243,6 +243,14 @@ def test_a_sentence_of_the_film_gets_the_code_too(multilingual: Path, french: Pa
     assert read_film(tmp_path / "run")[-1].translation.source_text == ">>fra<< Ein Hund."
 
 
+def test_a_target_language_that_is_the_source_is_refused(
+    multilingual: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = ["--initial-model", multilingual, "--data", french, "--into", "deu", "--source-language", "de"]
+    assert train(tmp_path / "run", *begun) == 2
+    assert "The source and the target are both German: source_language is de" in capsys.readouterr().err
+
+
 def test_data_without_a_target_language_or_with_an_unknown_one_are_refused_with_the_codes(
     multilingual: Path, imported: Path, data: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

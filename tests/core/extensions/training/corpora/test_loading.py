@@ -36,11 +36,18 @@ def test_a_folder_is_read_and_prepared_and_each_phase_is_said(folder: Path) -> N
     assert corpus.name == "corpus"
     assert (len(corpus.train), len(corpus.validation)) == (57, 3)
     assert phases == [
-        f"Reading {folder}",
+        f"Reading {folder}: train.de, train.en",
         "Tokenizing 57 sentence pairs",
         "Building vocabularies",
         "Turning words into numbers",
     ]
+
+
+def test_two_sides_in_one_language_are_refused(folder: Path) -> None:
+    run = dataclasses.replace(NOTEBOOK, data=NOTEBOOK.data.replace(source_language="de", target_language="de"))
+    for source in folder, (folder / "train.de", folder / "train.en"):
+        with pytest.raises(ConfigError, match=r"source and the target are both German: .* Choose two languages"):
+            load_corpus(source, run)
 
 
 def test_a_path_can_be_given_as_text(folder: Path) -> None:
@@ -138,7 +145,7 @@ def test_the_name_multi30k_fetches_it_and_says_how_far_it_is(folder: Path, tmp_p
     assert phases[:3] == [
         "Downloading Multi30k",
         "Downloading Multi30k: train.de.gz, 0.5 of 2.0 MB",
-        f"Reading {folder}",
+        f"Reading {folder}: train.de, train.en",
     ]
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,24 @@ WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
+def copied(path: Path) -> Path:
+    return Path(shutil.copy(path, path.with_suffix(".copy")))
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("de\tfr\nein Mann\tun homme\n", "column “de”"),
+        ('{"de": "ein Mann", "fr": "un homme"}\n', "field “de”"),
+    ],
+)
+def test_one_column_or_field_is_not_read_for_both_sides(file: Path, text: str, side: str) -> None:
+    file.write_text(text, encoding="utf-8")
+    for read in read_pair, read_line_pairs:
+        with pytest.raises(CorpusError, match=f"The {side} of .* would be both the source and the target"):
+            read(file, languages=("de", "deu"))
+
+
 @pytest.mark.parametrize("problem", WRONG)
 def test_another_form_is_refused_with_the_forms_that_are_read(file: Path, problem: str) -> None:
     text, words = WRONG[problem]
@@ -150,7 +169,7 @@ def test_another_form_is_refused_with_the_forms_that_are_read(file: Path, proble
     ],
 )
 @pytest.mark.parametrize(
-    "read", [lambda path: load_corpus(path, preset("notebook")), read_pair, lambda path: read_pair(path, path)]
+    "read", [lambda path: load_corpus(path, preset("notebook")), read_pair, lambda path: read_pair(path, copied(path))]
 )
 def test_binary_formats_are_named(file: Path, beginning: bytes, kind: str, read: Any) -> None:
     file.write_bytes(beginning + bytes(100))

@@ -17,6 +17,7 @@ from augenmerk.core.extensions.training.corpora.parallel import (
     SentencePairs,
     hold_out,
     read_folder,
+    read_line_pairs,
     read_lines,
     read_pair,
 )
@@ -42,6 +43,20 @@ def refusal(read: Callable[..., object], *arguments: object) -> str:
     message = str(caught.value)
     assert re.search("Check|Choose|Correct|Add|Convert|Download|Use|Remove|Save", message)
     return message
+
+
+@pytest.mark.parametrize("read", [read_pair, read_line_pairs])
+def test_one_file_is_not_read_for_both_sides(tmp_path: Path, read: Callable[..., object]) -> None:
+    source = put(tmp_path / "a.de", GERMAN)
+    (tmp_path / "link.en").symlink_to(source)
+    for target in source, tmp_path / "link.en", tmp_path / "." / "a.de":
+        assert f"{source} would be both the source and the target" in refusal(read, source, target)
+
+
+def test_a_folder_with_two_codes_of_one_language_is_refused(tmp_path: Path) -> None:
+    put(tmp_path / "train.de", GERMAN)
+    put(tmp_path / "train.fra", ENGLISH)
+    assert f"{tmp_path / 'train.de'} would be both" in refusal(read_folder, tmp_path, "de", "deu")
 
 
 class TestLines:
