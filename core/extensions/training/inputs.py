@@ -9,7 +9,7 @@ from ...checkpoint.file import Checkpoint, load_checkpoint
 from ...config import RunConfig, TrainingConfig
 from ...config.run_config import read_toml, with_dotted
 from ...errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCorpusError
-from ...run_files import RUN_SETTINGS
+from ...run_files import INPUTS, RUN_SETTINGS
 from ...text.codec import CodecPair
 from .checkpoint_manager import load_resumable
 from .checks import check_corpus_fits
@@ -34,6 +34,7 @@ from .session import (
     require_teachers,
 )
 
+_NAME_AGAIN = "name them again (in a terminal with --data, in the window under “data” in the form of a new run)."
 _MOST_MISFITS = 3
 """That keep a corpus from being prepared: the subwords, and the length limit for each split."""
 
@@ -106,6 +107,11 @@ def read_corpus(
     if source is None:
         source = original
     if source is None:
+        if resume:
+            raise ConfigError(
+                f"{Path(folder) / INPUTS} does not name the data of this run, or is missing or damaged. To resume, "
+                f"{_NAME_AGAIN}"
+            )
         raise ConfigError(f"It is not known which data the run in {folder} needs. Name them.")
     require_teachers(run.training, digests_of(models.teachers))
     codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
@@ -155,10 +161,7 @@ def _of_resumed_run(error: AugenmerkError, source: DataSource, problem: str) -> 
         return CorpusError(f"{problem}. {ORIGINAL_DATA}")
     if problem:
         return CorpusError(f"{problem}. {error}")
-    return CorpusError(
-        f"The data of this run are no longer readable. {error} If they were moved, name them again (in a terminal with "
-        "--data, in the window under “data” in the form of a new run)."
-    )
+    return CorpusError(f"The data of this run are no longer readable. {error} If they were moved, {_NAME_AGAIN}")
 
 
 def codecs_to_keep(

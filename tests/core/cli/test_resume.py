@@ -275,7 +275,12 @@ def test_a_damaged_record_of_the_data_is_as_good_as_none(
 ) -> None:
     (run / "inputs.json").write_text(text)
     assert resume(run) == 2
-    assert "needs sentence pairs. Add --data" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"{run / 'inputs.json'} does not name the data of this run" in told
+    assert "(in a terminal with --data" in told
+    (run / "inputs.json").unlink()
+    assert resume(run) == 2
+    assert capsys.readouterr().err == told
     assert resume(run, "--data", data, "--max-steps", 4) == 0
     assert read_run_inputs(run).data == data
 

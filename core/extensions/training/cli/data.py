@@ -91,8 +91,8 @@ def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
     return replace(run, data=run.data.replace(**given))
 
 
-def corpus_source(options: argparse.Namespace, run: RunConfig, known: DataSource | None = None) -> DataSource:
-    """The corpus named by the options of `add_corpus`; else the `known` one of a resumed run, or the copy task.
+def corpus_source(options: argparse.Namespace, run: RunConfig) -> DataSource:
+    """The corpus named by the options of `add_corpus`, or the copy task.
 
     Raises:
         ConfigError: no corpus or two are named.
@@ -102,7 +102,7 @@ def corpus_source(options: argparse.Namespace, run: RunConfig, known: DataSource
         return options.source, options.target
     if any(pair):
         raise ConfigError("Name the corpus either by --data or by --source and --target together.")
-    source: DataSource | None = options.data or known or ("copy" if run.is_copy_task else None)
+    source: DataSource | None = options.data or ("copy" if run.is_copy_task else None)
     if source is None:
         raise ConfigError(
             f"The preset {run.preset} needs sentence pairs. Add --data with a folder, a file or the word multi30k; or "

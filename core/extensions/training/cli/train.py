@@ -250,11 +250,10 @@ def _read_corpus(
     options: argparse.Namespace, run: RunConfig, models: "RunModels", on_phase: Callable[[str], None]
 ) -> "PreparedCorpus":
     """The corpus that the options name, or that of the resumed run. Raises `AugenmerkError`."""
-    from ..folder import read_run_inputs
     from ..inputs import read_corpus
 
-    known = read_run_inputs(options.out).data if options.resume else None
-    source = corpus_source(options, run, known)
+    is_named = any((options.data, options.source, options.target))
+    source = corpus_source(options, run) if is_named or not options.resume else None
     return read_corpus(run, options.out, source, resume=options.resume, models=models, on_phase=on_phase)
 
 
