@@ -1,5 +1,6 @@
 """Options of `train`, and the commands `runs` and `average` on what it leaves."""
 
+import argparse
 import json
 import os
 import sys
@@ -11,8 +12,10 @@ from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import TrainingConfig
 from augenmerk.core.config.run_config import dotted_settings, read_toml, to_toml
+from augenmerk.core.extensions.training.cli.train import add_options, configured_run
 from augenmerk.core.extensions.training.film import read_film
 from augenmerk.core.extensions.training.folder import remember_run_folder
+from augenmerk.core.extensions.training.inputs import RunModels
 from augenmerk.viz_app.extensions.train.run.choices import RunChoices
 from tests.core.extensions.training.runs import copy_run
 
@@ -95,7 +98,7 @@ def test_files_and_folders_may_have_names_that_are_not_utf8(
         (["--change", "model.width=64"], "model.width cannot change during a run"),
         (["--change", "num_subwords=9"], "data.num_subwords cannot change during a run"),
         (["--set", "model.widht=64"], "The nearest are model.width"),
-        (["--epochs", "3", "--set", "training.num_epochs=3"], "training.num_epochs is set twice"),
+        (["--set", "training.num_epochs=3", "--epochs", "3"], "training.num_epochs is set twice"),
         (["--keep-best", "0"], "keep_best is 0"),
         (["--sample-size", "-1"], "sample_size is -1"),
         (["--batch-size", "57"], "batch_size is 57 sentence pairs"),
@@ -108,6 +111,34 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(
     assert train(config, tmp_path / "run", *more) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.training
+@pytest.mark.parametrize("chosen", [["--batch-size", "57"], ["--set", "training.batch_size=57"]])
+def test_the_options_offered_for_a_misfit_can_be_appended(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], chosen: list[str]
+) -> None:
+    assert train(config, tmp_path / "run", "--max-steps", "1", *chosen) == 2
+    offered = capsys.readouterr().err.rpartition(": ")[2].split()
+    assert offered[0] == "--set"
+    assert train(config, tmp_path / "run", "--max-steps", "1", *chosen, *offered) == 0
+    batch_size = load_checkpoint(tmp_path / "run" / "last.safetensors").run.training.batch_size
+    assert offered[1] == f"training.batch_size={batch_size}"
+
+
+@pytest.mark.parametrize(
+    ("words", "compiles", "language"),
+    [
+        (["--compile", "--set", "training.compile=false"], False, "de"),
+        (["--source-language", "fr", "--set", "data.source_language=it"], False, "it"),
+        (["--set", "data.source_language=it", "--set", " data.source_language = fr"], False, "fr"),
+    ],
+)
+def test_a_later_setting_replaces_an_earlier_option(words: list[str], compiles: bool, language: str) -> None:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    run = configured_run(parser.parse_args(["--out", "run", *words]), RunModels())
+    assert (run.training.compile, run.data.source_language) == (compiles, language)
 
 
 def test_every_setting_is_listed_with_its_values_and_its_description(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ....cli.outputs import PREPARED, OutputFile
 from ....config import DEFAULT_PRESET, PRESETS, RunConfig, preset
@@ -55,11 +56,27 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         dest="settings",
-        action="append",
+        action=_LaterSetting,
         default=[],
         metavar="NAME=VALUE",
-        help="any setting by its dotted name, such as model.width=64; repeatable (see augenmerk train --list-settings)",
+        help="any setting by its dotted name, such as model.width=64; repeatable, the last counts (see augenmerk train "
+        "--list-settings)",
     )
+
+
+class _LaterSetting(argparse.Action):
+    """Adds a setting, which replaces what earlier words say about it, so that a proposal can be appended."""
+
+    def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, word: Any, *_: Any) -> None:
+        name = _name_of(word)
+        options.settings = [*(earlier for earlier in options.settings if _name_of(earlier) != name), word]
+        own_option = name.partition(".")[2]  # such as --batch-size
+        if isinstance(getattr(options, own_option, None), int | str):  # paths name a file, not a setting
+            setattr(options, own_option, parser.get_default(own_option))
+
+
+def _name_of(word: str) -> str:
+    return word.partition("=")[0].strip()
 
 
 def add_corpus(parser: argparse.ArgumentParser) -> None:
