@@ -119,7 +119,7 @@ class Subwords:
         if num_subwords < smallest:
             raise _unfit(num_subwords, smallest, f"its characters alone need {smallest:,}") from refusal
         largest = len(cls(_learned(sentences, num_subwords, hard_vocab_limit=False)).vocabulary)
-        pieces = f"it has pieces for {smallest:,} to {largest:,}"
+        pieces = f"it has pieces for {smallest:,} to {largest:,}, but nearly all of the last occur only once"
         raise _unfit(num_subwords, math.isqrt(smallest * largest), pieces) from refusal
 
     @property

@@ -117,7 +117,8 @@ def read_corpus(
     codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
 
     def load(now: RunConfig) -> PreparedCorpus:
-        return load_corpus(source, now, on_phase, should_stop, codecs)
+        is_first = now is run  # later ones only look for more misfits
+        return load_corpus(source, now, on_phase if is_first else lambda text: None, should_stop, codecs)
 
     if not resume:
         return _load_with_fitting_settings(run, load, keeps_model=models.initial is not None)

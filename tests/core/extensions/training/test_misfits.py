@@ -55,7 +55,11 @@ def test_vocabulary_positions_and_batch_are_refused_together_and_all_corrections
 ) -> None:
     error = misfit(RUN, folder, tmp_path)
     said = str(error)
-    assert "8,000 subwords cannot be learned from this text: it has pieces for 26 to 159" in said
+    assert "8,000 subwords cannot be learned from this text: it has pieces for 26 to 159, but nearly all of" in said
+    phases: list[str] = []
+    with pytest.raises(MisfitError):
+        read_corpus(RUN, tmp_path / "run", folder, on_phase=phases.append)
+    assert phases.count("Learning subwords") == 1
     assert "src/" not in said, "no line of a C++ file"
     assert "Line 57 of the training text has" in said
     assert "the model has 40 positions" in said
@@ -207,4 +211,5 @@ def test_preparing_data_says_it_without_a_line_of_c(
     options = re.findall(r"--set (\S+=\w+)", said)
     assert [main([*prepare_it, "--set", option]) for option in options] == [0], "whole words would need other ties"
     assert "src/" not in said
-    assert "it has pieces for 26 to 159. Use fewer (--set data.num_subwords=64)" in said
+    assert "it has pieces for 26 to 159, but nearly all of the last occur only once. Use fewer (--set data." in said
+    assert "data.num_subwords=64)" in said
