@@ -66,6 +66,25 @@ def is_same_file(one: Path, other: Path) -> bool:
         return False
 
 
+def is_file(path: Path | str) -> bool:
+    """Whether there is a file at `path`. False too where reading is not permitted, which makes `Path.is_file` raise."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_folder(path: Path | str) -> bool:
+    """The same of a folder."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def is_forbidden(path: Path) -> bool:
+    """Whether something at `path`, or a folder above it, may not be read by this user."""
+    try:
+        needed = os.R_OK | os.X_OK if stat.S_ISDIR(path.stat().st_mode) else os.R_OK
+    except (OSError, ValueError) as error:
+        return isinstance(error, PermissionError)
+    return not os.access(path, needed, effective_ids=os.access in os.supports_effective_ids)
+
+
 def reason_of(error: Exception) -> str:
     """The reason why reading failed, without the path, which the message already names."""
     return getattr(error, "strerror", None) or str(error)
@@ -130,7 +149,8 @@ def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
     except OSError as error:
         raise cannot_write(target, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # where writing failed, removing often fails too, and would hide the reason
+            temporary.unlink()
 
 
 def check_writable(target: Path | str) -> None:

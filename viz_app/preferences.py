@@ -11,6 +11,7 @@ from PySide6.QtCore import QByteArray, QSettings
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import is_bundled_model
+from augenmerk.core.storage import is_file
 from augenmerk.core.translation.result import MAP_KINDS
 
 from .state.map_view_settings import choices_of, remembered
@@ -86,7 +87,7 @@ class ImportedModels:
     def file_of(self, source: str | Path) -> Path | None:
         """The checkpoint of an imported model; None if there is none, or the file is missing."""
         path = self._files.get(str(source))
-        return Path(path) if path is not None and Path(path).is_file() else None
+        return Path(path) if path is not None and is_file(path) else None
 
     def remember(self, source: str | Path, path: Path) -> None:
         """Records the checkpoint of an imported model."""

@@ -6,6 +6,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from augenmerk.core import storage
 from augenmerk.core.errors import AugenmerkError, CorpusError, StorageError
 from augenmerk.core.extensions.download import Downloader, RemoteFile
 from augenmerk.core.folder_lock import FolderLock
-from augenmerk.core.storage import atomic_path, check_writable, write_text
+from augenmerk.core.storage import atomic_path, check_writable, is_file, is_folder, is_forbidden, write_text
 from tests.limits import files_limited
 
 
@@ -130,6 +131,33 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path, permissions_with
         write_text(folder / "note.txt", "new")
     assert (folder / "note.txt").read_text() == "old"
     assert names_in(folder) == ["note.txt"]
+
+
+def test_a_folder_that_becomes_read_only_during_writing_is_named(tmp_path: Path, permissions_withheld: Any) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with (
+        ExitStack() as after,
+        pytest.raises(StorageError, match="Permission denied"),
+        atomic_path(folder / "note.txt") as temporary,
+    ):
+        temporary.write_text("new")
+        after.enter_context(permissions_withheld(folder, 0o500))
+    assert not (folder / "note.txt").exists()
+
+
+def test_what_may_not_be_read_is_told_from_what_is_missing(tmp_path: Path, permissions_withheld: Any) -> None:
+    (tmp_path / "locked").mkdir()
+    file = tmp_path / "locked" / "note.txt"
+    file.write_text("text")
+    assert is_file(file)
+    assert is_folder(file.parent)
+    assert not is_forbidden(file)
+    assert not is_forbidden(tmp_path / "missing")
+    with permissions_withheld(file.parent, 0o000):
+        assert not is_file(file)
+        assert is_forbidden(file)
+        assert is_forbidden(file.parent)
 
 
 def test_a_read_only_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

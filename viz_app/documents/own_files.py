@@ -10,9 +10,16 @@ logger = logging.getLogger(__name__)
 
 
 def set_aside(path: Path) -> Path:
-    """Renames a file that cannot be restored, so that the user can look at it. Returns where it is now."""
+    """Renames a file that cannot be restored, so that the user can look at it. Returns where it is now.
+
+    Files that were set aside before stay.
+    """
+    aside, number = path.with_name(path.name + ASIDE), 1
     try:
-        return path.replace(path.with_name(path.name + ASIDE))
+        while aside.exists():
+            number += 1
+            aside = path.with_name(f"{path.name}{ASIDE}-{number}")
+        return path.replace(aside)
     except OSError as refusal:
         logger.info("%s could not be set aside: %s", path, refusal)
         return path

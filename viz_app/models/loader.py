@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from augenmerk.core.foreign_files import recognize, source_of
 from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.storage import is_folder
 from augenmerk.core.translation.experiment_file import SUFFIX
 
 from ..preferences import Preferences
@@ -27,7 +28,7 @@ def foreign_source(path: Path) -> Path | None:
     named like an experiment is not a model: it is refused as an experiment. A file that cannot be imported is left to
     the reader of checkpoints, which says what it is.
     """
-    if path.is_dir():
+    if is_folder(path):
         return path if path.suffix != SUFFIX else None
     foreign = recognize(path)
     source = source_of(path)

@@ -382,16 +382,16 @@ def read_starts(folder: Path) -> list[dict[str, Any]]:
 def was_interrupted_before_first_checkpoint(folder: Path) -> bool:
     """Whether the run in `folder` crashed so early that it has nothing to resume from.
 
-    False if there is evidence of a checkpoint: then the checkpoint was deleted.
+    False if there is evidence of a checkpoint: then the checkpoint was deleted. False too if the folder cannot be read.
     """
     starts = read_starts(folder)
     if any("last_step" in start or start.get("first_step") != 0 for start in starts):
         return False
-    if (folder / LAST).exists() or older_files(folder, "last") or not (folder / RUN_SETTINGS).is_file():
-        return False
-    if not starts and (folder / BEST).exists():
-        return False
     try:
+        if (folder / LAST).exists() or older_files(folder, "last") or not (folder / RUN_SETTINGS).is_file():
+            return False
+        if not starts and (folder / BEST).exists():
+            return False
         return len(read_history(folder / HISTORY)) <= 1  # a checkpoint is written before the second epoch
-    except CheckpointError:
+    except (CheckpointError, OSError):
         return False

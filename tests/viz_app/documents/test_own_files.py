@@ -19,6 +19,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 from augenmerk.viz_app.documents.last_result import _checksum, write_last_result
+from augenmerk.viz_app.documents.own_files import set_aside
 from augenmerk.viz_app.extensions.lessons.lesson_documents import SHIPPED_MARK
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
@@ -56,6 +57,19 @@ def start_again(qtbot: QtBot, make_window: MakeWindow) -> MainWindow:
 
 def aside(path: Path) -> Path:
     return path.with_name(path.name + ".unreadable")
+
+
+def test_a_second_file_does_not_replace_the_first_that_was_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "own" / "lesson.augenmerk"
+    path.parent.mkdir()
+    for content in ("first", "second", "third"):
+        path.write_text(content)
+        assert set_aside(path).read_text() == content
+    assert sorted(each.name for each in path.parent.iterdir()) == [
+        "lesson.augenmerk.unreadable",
+        "lesson.augenmerk.unreadable-2",
+        "lesson.augenmerk.unreadable-3",
+    ]
 
 
 def at(*keys: str | int) -> Callable[[Change], Change]:

@@ -13,6 +13,7 @@ from augenmerk.core.extensions.training.folder import RunSummary, each_once, sum
 from augenmerk.core.extensions.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.core.quantities import counted
 from augenmerk.core.run_files import HISTORY, LAST, RUN_SETTINGS, is_run
+from augenmerk.core.storage import is_forbidden
 
 from .curves import RunCurves
 
@@ -66,9 +67,13 @@ def read_run(folder: Path, *, with_steps: bool = False) -> RunOnDisk:
     """The run in `folder`; with the metrics of every step, or as a list needs it.
 
     Raises:
-        TrainingError: there is no run, its history cannot be read, or it has no curve and cannot be resumed.
+        TrainingError: there is no run, it or its history cannot be read, or it has no curve and cannot be resumed.
     """
     path = folder / HISTORY
+    if is_forbidden(folder) or is_forbidden(path):
+        raise TrainingError(
+            f"The run in {folder} cannot be read: no permission. Make the folder readable, or choose another."
+        )
     files = summarize(folder)
     has_no_history = files.can_resume and not path.exists()  # stopped within its first epoch
     try:
@@ -105,7 +110,10 @@ def runs_in(parent: Path) -> list[RunOnDisk]:
 
 
 def _is_run(folder: Path) -> bool:
-    return folder.is_dir() and (is_run(folder) or (folder / HISTORY).is_file())
+    try:
+        return folder.is_dir() and (is_run(folder) or (folder / HISTORY).is_file())
+    except OSError:  # no permission: the others can be listed
+        return False
 
 
 def _changed(folder: Path) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 from ....config import RunConfig
 from ....errors import ConfigError, CorpusError
 from ....plain_text import name_of
+from ....storage import is_folder, is_forbidden
 from ....tensor_file import is_tensor_file
 from ....text.codec import CodecPair
 from ....text.languages import language_name, two_letter_code
@@ -87,9 +88,11 @@ def _load(
         folder = multi30k.download(on_progress=lambda p: on_phase(describe_progress(p)), should_stop=should_stop)
         return _prepare_folder(folder, run, on_phase, codecs)
     path = Path(source).expanduser()
-    if os.path.isdir(path):  # noqa: PTH112 — `Path.is_dir` raises where reading is not permitted
+    if is_folder(path):
         return _prepare_folder(path, run, on_phase, codecs)
     if not os.path.exists(path):  # noqa: PTH110
+        if is_forbidden(path):
+            raise CorpusError(f"{path} cannot be read: no permission. Make its folder readable, or choose other data.")
         raise CorpusError(
             f"Nothing readable was found at {path}. Check the path: it must be a folder with "
             f"train.{run.data.source_language} and train.{run.data.target_language}, a file of sentence pairs (TSV or "

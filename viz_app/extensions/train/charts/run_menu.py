@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.storage import is_folder, is_forbidden
 
 from ....widgets.buttons import MenuButton
 from ....widgets.dialogs import show_failure
@@ -23,6 +24,7 @@ from ..state import TrainState
 
 PUBLISHED_ENTRY = "Published curve of notebook"
 NO_RUNS, NO_OTHER_RUNS = "no runs in this folder yet", "no other runs in this folder"
+NO_PERMISSION = "the folder of runs cannot be read: no permission"
 
 
 class RunMenu(MenuButton):
@@ -65,13 +67,14 @@ class RunMenu(MenuButton):
             action.setEnabled(not is_shown)
             action.triggered.connect(lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder))
         if not runs:
-            menu.addAction(NO_RUNS if shown is None else NO_OTHER_RUNS).setEnabled(False)
+            none = NO_PERMISSION if is_forbidden(parent_folder) else NO_RUNS if shown is None else NO_OTHER_RUNS
+            menu.addAction(none).setEnabled(False)
         menu.addSeparator()
         for text, act in {**more, "Other folder…": partial(self._ask, parent_folder)}.items():
             menu.addAction(text).triggered.connect(lambda _checked=False, act=act: act())
 
     def _ask(self, parent_folder: Path) -> None:
-        start = parent_folder if parent_folder.is_dir() else Path.home()
+        start = parent_folder if is_folder(parent_folder) else Path.home()
         path = QFileDialog.getExistingDirectory(self, "Folder of a run, with history.csv", str(start))
         if path:
             self.folder_chosen.emit(Path(path))

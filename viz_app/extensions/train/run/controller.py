@@ -31,6 +31,7 @@ from augenmerk.core.extensions.training.folder import (
 )
 from augenmerk.core.extensions.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.core.run_files import BEST, LAST
+from augenmerk.core.storage import is_file
 
 from ....worker.inference import ANSWER_SECONDS
 from ..curves import RunCurves
@@ -168,7 +169,7 @@ class RunController(QObject):
             folder,
             found.curves,
             latest_step=_last_step(found.metrics),
-            best_checkpoint=best if best.is_file() else None,
+            best_checkpoint=best if is_file(best) else None,
             last_checkpoint=folder / LAST if can_continue else None,
             is_complete=files.state == "finished",
             note=_RUNNING_ELSEWHERE if files.state == "running" else _note_on_pairs(folder),

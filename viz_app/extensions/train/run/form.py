@@ -25,6 +25,7 @@ from augenmerk.core.config.settings import Setting
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ConfigError
 from augenmerk.core.extensions.training.duration import Speed
+from augenmerk.core.storage import is_folder
 
 from ....theme import PANEL_MARGIN, scales, set_role
 from ....views.sentence_input import one_line_edit
@@ -294,7 +295,9 @@ class RunForm(QWidget):
 
     def _on_folder(self) -> None:
         start = self._choices.parent_folder
-        path = QFileDialog.getExistingDirectory(self, "Folder for runs", str(start if start.is_dir() else Path.home()))
+        path = QFileDialog.getExistingDirectory(
+            self, "Folder for runs", str(start if is_folder(start) else Path.home())
+        )
         if path:
             self._change(parent_folder=Path(path))
 

@@ -13,6 +13,7 @@ from augenmerk.core.extensions.training.corpora.parallel import DataSource
 from augenmerk.core.extensions.training.duration import Speed
 from augenmerk.core.extensions.training.events import TrainingRequest
 from augenmerk.core.extensions.training.folder import read_run_inputs, source_of
+from augenmerk.core.storage import is_file
 
 from .choices import DATA_KINDS, RunChoices
 
@@ -144,7 +145,7 @@ def load_unfinished(settings: "QSettings") -> UnfinishedRun | None:
             device=str(values["device"]),
             changes=dict(values.get("changes", {})),
         )
-        best_checkpoint = Path(best) if best and Path(best).is_file() else None
+        best_checkpoint = Path(best) if best and is_file(best) else None
     except (ValueError, KeyError, TypeError, ConfigError):  # saved by another version, or edited by hand
         return None
-    return UnfinishedRun(request, last, best_checkpoint) if last.is_file() else None
+    return UnfinishedRun(request, last, best_checkpoint) if is_file(last) else None

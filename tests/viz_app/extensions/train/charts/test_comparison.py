@@ -1,11 +1,13 @@
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
 from augenmerk.core.errors import TrainingError
+from augenmerk.core.extensions.training.folder import was_interrupted_before_first_checkpoint
 from augenmerk.viz_app.extensions.train.charts.run_menu import CompareMenu
 from augenmerk.viz_app.extensions.train.run_files import (
     NUM_RUNS,
@@ -16,6 +18,7 @@ from augenmerk.viz_app.extensions.train.run_files import (
     runs_in,
 )
 from augenmerk.viz_app.extensions.train.state import Run, TrainState
+from tests.core.conftest import permissions_withheld  # noqa: F401
 
 
 def write_run(parent: Path, name: str, num_epochs: int = 3) -> Path:
@@ -44,6 +47,15 @@ def test_folder_that_is_no_run_is_refused(tmp_path: Path, content: str | None) -
         (tmp_path / "history.csv").write_text(content, encoding="utf-8")
     with pytest.raises(TrainingError, match=r"not the folder of a run|no validated epoch"):
         read_run(tmp_path)
+
+
+def test_a_run_that_may_not_be_read_is_refused_so(tmp_path: Path, permissions_withheld: Any) -> None:  # noqa: F811
+    run = write_run(tmp_path / "locked", "run")
+    with permissions_withheld(tmp_path / "locked", 0o000):
+        with pytest.raises(TrainingError, match=r"cannot be read: no permission\. Make the folder readable"):
+            read_run(run)
+        assert not was_interrupted_before_first_checkpoint(run)
+        assert runs_in(tmp_path / "locked") == []
 
 
 def test_runs_of_a_folder_are_listed_newest_first_without_the_unreadable(tmp_path: Path) -> None:
