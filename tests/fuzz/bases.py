@@ -37,7 +37,7 @@ SMALL = {"width": 16, "num_heads": 2, "feed_forward_width": 32, "num_encoder_lay
 SENTENCES = {
     "symbols": "1 5 3 2",
     "spacy": "Ein Mann steht auf einer Leiter.",
-    "marian": "Ein Mann steht\u00a0auf der Straße \u2460 😀.",
+    "imported": "Ein Mann steht\u00a0auf der Straße \u2460 😀.",
 }
 
 
