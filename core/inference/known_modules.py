@@ -58,12 +58,16 @@ _PARTS: Mapping[type[nn.Module], Mapping[str, tuple[type[nn.Module], ...]]] = {
 }
 """The parts of each type of module by name, with the types that a part may have."""
 _SETTINGS: Mapping[type[nn.Module], tuple[str, ...]] = {
+    Transformer: ("padding_id",),
+    TokenAndPosition: ("scale",),
+    FeedForward: ("activate",),
+    nn.Embedding: ("max_norm", "norm_type"),
     MultiHeadAttention: ("num_heads", "head_width", "keep"),
     Residual: ("is_pre",),
     AnnotatedLayerNorm: ("epsilon",),
     nn.LayerNorm: ("eps", "normalized_shape"),
 }
-"""Attributes that the compiled form reads once, by the type of the module."""
+"""Attributes that the compiled form reads once, or whose results it keeps, by the type of the module."""
 _FORWARDS = [(kind, kind.forward) for kind in _PARTS]
 
 

@@ -49,7 +49,7 @@ class Pass:
     ) -> None:
         self.pair = pair
         self._maps, self._should_stop = maps, should_stop
-        self._checked: set[tuple[Side, int]] = set()
+        self._checked: set[tuple[MapKind, int]] = set()
 
     @classmethod
     def of(
@@ -107,18 +107,27 @@ class Pass:
             AnalysisError: the layer computes something else, for instance because a hook changes it.
         """
         side, _ = _SUBLAYERS[kind]
-        if (side, layer) not in self._checked:
+        if (kind, layer) not in self._checked:
             (output,) = self._layer_output(kind, layer, self.attention_output(kind, layer)[None])
             expected = self.value(f"{side}.{layer}.feed_forward.after")
-            if not np.allclose(output, expected, rtol=1e-3, atol=1e-3 * float(np.abs(expected).max())):
+            is_close = np.allclose(output, expected, rtol=1e-3, atol=1e-3 * float(np.abs(expected).max()))
+            if not is_close or self._is_output_hooked(kind, layer):
                 raise AnalysisError(
                     "The {side} layer {layer} of this model computes something else than its parts do, for instance "
                     "because a hook changes it. Choose a measure that needs no output of layers.",
                     side=side,
                     layer=Index(layer),
                 )
-            self._checked.add((side, layer))
+            self._checked.add((kind, layer))
         return self._layer_output(kind, layer, attention_output)
+
+    def _is_output_hooked(self, kind: MapKind, layer: int) -> bool:
+        """Whether hooks change what an attention makes of its weights and values."""
+        side, sublayer = _SUBLAYERS[kind]
+        attention = getattr(getattr(self.pair.model, f"{side}_layers")[layer], sublayer)
+        return bool(
+            attention._forward_hooks or attention.out_proj._forward_hooks or attention.out_proj._forward_pre_hooks
+        )
 
     def _layer_output(self, kind: MapKind, layer: int, attention_output: FloatArray) -> FloatArray:
         import torch

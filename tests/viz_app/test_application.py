@@ -165,7 +165,7 @@ def test_far_too_much_text_is_refused_and_stays(qtbot: QtBot, window: MainWindow
     with qtbot.waitSignal(window.failed, timeout=20_000):
         window.translate_page.sentence.input.set_text(text)
     assert window.findChildren(QMessageBox) == []
-    assert "2,000 words" in window.translate_page.sentence.note.text()
+    assert "more than 1,000 words" in window.translate_page.sentence.note.text()
     assert window.translate_page.sentence.input.text == text
 
 
@@ -343,9 +343,11 @@ def test_settings_that_qt_would_read_for_ever_are_set_aside(
     own_settings()
     assert not path.exists()
     path.symlink_to("/dev/zero")
-    aside = path.with_name("augenmerk.conf.unreadable")
-    aside.unlink()
-    aside.mkdir()
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(StorageError, match="Remove this file, and start again"):
         own_settings()
 

@@ -44,6 +44,7 @@ from .folder import (
     kept_checkpoints,
     older_files,
     read_starts,
+    require_readable,
     write_run_inputs,
 )
 from .session import TrainingSession
@@ -336,6 +337,7 @@ def load_resumable(folder: Path, *, with_state: bool = True) -> tuple[Checkpoint
             checkpoint = load_checkpoint(kept.path, with_state=with_state)
             note = f"{refusal} Training resumes from {kept.path.name} instead, at step {kept.step}."
             return checkpoint, kept.path, [note]
+    require_readable(folder)
     if not os.path.exists(newest):  # noqa: PTH110 — `Path.exists` raises where reading is not permitted
         raise CheckpointError(
             f"There is nothing to resume from: {newest} is missing. Put it back, or start a new run in another folder."

@@ -35,7 +35,7 @@ from ...run_files import (
     CheckpointKind,
     is_run,
 )
-from ...storage import read_bytes, read_text, reason_of, remedy, write_text
+from ...storage import is_forbidden, read_bytes, read_text, reason_of, remedy, write_text
 from ...strict_json import JsonError, parse
 from ...tensor_file import open_tensor_file
 from .corpora.parallel import DataSource
@@ -50,10 +50,17 @@ def default_runs_folder() -> Path:
     return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
 
 
+def require_readable(folder: Path) -> None:
+    """Raises `CheckpointError` if the user may not read what is in `folder`, which then looks empty."""
+    if is_forbidden(folder) or is_forbidden(folder / LAST):
+        raise CheckpointError(f"{folder} cannot be read: no permission. Make it readable, or choose another folder.")
+
+
 def require_right_folder(folder: Path, resume: bool) -> None:
     """Raises `TrainingError` if `folder` already contains a run, or `CheckpointError` if it has none to resume."""
     if resume:
         if not is_run(folder):
+            require_readable(folder)
             raise CheckpointError(
                 f"There is no run to resume in {folder}: it has no {LAST}. Check the folder, or start a new run in it."
             )

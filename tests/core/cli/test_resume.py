@@ -3,6 +3,7 @@
 import dataclasses
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -319,3 +320,23 @@ def test_other_data_of_the_copy_task_are_named(tmp_path: Path, data: Path, capsy
     (out / "inputs.json").unlink()
     assert resume(out, "--data", data, "--max-steps", 3) == 2
     assert "is not the data of this run, which is the copy task" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("train", "--resume", "--out", "RUN"),
+        ("runs", "RUN"),
+        ("average", "RUN", "--last", "2", "--out", "average.safetensors"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_run_that_may_not_be_read_is_not_called_missing(
+    command: tuple[str, ...], tmp_path: Path, permissions_withheld: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "last.safetensors").write_bytes(b"")
+    with permissions_withheld(run, 0o000):
+        assert main([str(run) if word == "RUN" else word for word in command]) == 2
+    assert "run cannot be read: no permission. Make it readable" in capsys.readouterr().err

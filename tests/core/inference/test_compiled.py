@@ -360,14 +360,11 @@ def test_a_forward_replaced_in_a_class_is_called(kind: type[nn.Module], monkeypa
 
 
 @torch.no_grad()
-def test_settings_of_embeddings_and_networks_take_effect_at_the_next_call() -> None:
+def test_another_table_of_positions_takes_effect_at_the_next_call() -> None:
     model = make_model(PRE)
     compiler, before = Compiler(model), logits_of(model)
     compiler.current()
-    model.source_embedding.scale = 3.0
-    model.target_embedding.tokens.max_norm = 0.5
     model.target_embedding.positions = model.target_embedding.positions * 2
-    model.encoder_layers[0].feed_forward.activate = torch.tanh
     compiled = compiler.current()
     assert isinstance(compiled, CompiledTransformer)
     torch.testing.assert_close(logits_of(compiled), logits_of(model), rtol=0, atol=ROUNDING)
@@ -394,6 +391,9 @@ CHANGED_SETTINGS: dict[str, Callable[[Transformer], None]] = {
     "post-norm": lambda model: setattr(model.encoder_layers[0].attention_residual, "is_pre", False),
     "heads": _change_heads,
     "keep": _keep_half,
+    "scale": lambda model: setattr(model.source_embedding, "scale", 3.0),
+    "activate": lambda model: setattr(model.encoder_layers[0].feed_forward, "activate", torch.tanh),
+    "largest norm": lambda model: setattr(model.source_embedding.tokens, "max_norm", 0.5),
 }
 
 

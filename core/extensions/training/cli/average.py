@@ -48,12 +48,14 @@ def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
         ConfigError: --last and --best are combined with each other or with files.
         CheckpointError: the folder has too few checkpoints.
     """
-    from ..folder import kept_checkpoints
+    from ..folder import kept_checkpoints, require_readable
 
     paths: list[Path] = options.checkpoints
     number = options.last if options.best is None else options.best
     if number is None:
         return paths
+    for path in paths:
+        require_readable(path)
     if len(paths) != 1 or not paths[0].is_dir() or number < 1 or None not in (options.last, options.best):
         raise ConfigError(
             "--last and --best need one folder of a run and a number of at least 1. Name the folder with one of the "

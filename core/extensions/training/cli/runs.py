@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
         each_once,
         list_runs,
         remembered_run_folders,
+        require_readable,
     )
 
     expected = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
@@ -42,6 +43,8 @@ def run(options: argparse.Namespace) -> int:
     listed = set(map(id, each_once(run.folder for runs in found.values() for run in runs)))
     found = {folder: [run for run in runs if id(run.folder) in listed] for folder, runs in found.items()}
     if not any(found.values()):
+        for folder in expected:
+            require_readable(folder)
         searched = " or ".join(map(str, each_once(expected)))
         raise CheckpointError(
             f"No run found in {searched}. Name the folder of a run (augenmerk train --out), or one that contains such "

@@ -125,6 +125,21 @@ def test_a_layer_that_a_hook_changes_is_refused_instead_of_measured_wrongly() ->
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("part", ["cross_attention", "cross_attention.out_proj"])
+def test_an_attention_whose_output_a_hook_changes_is_refused(part: str) -> None:
+    translator = Translator.load(device="cpu")
+    translation = translator.translate("Ein Mann.")
+
+    def change(module: object, inputs: object, output: object) -> object:
+        return (output[0].tanh(), *output[1:]) if isinstance(output, tuple) else output.tanh()  # type: ignore[attr-defined]
+
+    translator.model.decoder_layers[1].get_submodule(part).register_forward_hook(change)
+    assert measure(translator, translation, "value-zeroing", "encoder").weights.size
+    with pytest.raises(AnalysisError, match="decoder layer 1 of this model computes something else"):
+        measure(translator, translation, "value-zeroing", "cross")
+
+
+@pytest.mark.heavy
 def test_it_stops_between_parts_of_a_layer() -> None:
     translator, polls = Translator.load(device="cpu"), iter([False, True])
     model_pass = Pass.of(translator, translator.translate("Ein Mann."), lambda: next(polls))
