@@ -207,7 +207,7 @@ def _file_of(options: argparse.Namespace, number: int) -> Path:
 
 def _require_no_other_maps(folder: Path) -> None:
     """Raises `ConfigError` if the folder contains maps, which would look like those of this run."""
-    maps = sorted(path.name for path in folder.glob("*.npz"))
+    maps = sorted(path.name for path in folder.glob("*") if path.suffix.lower() == ".npz")
     if maps:
         raise ConfigError(
             f"{folder} already contains {maps[0]}, perhaps the maps of another run. Choose an empty or new folder, or "

@@ -436,8 +436,7 @@ class Compiler:
         True if there is a module that `CompiledTransformer` was not written for; while a forward hook or a forward
         pre-hook is registered on any module, or on all modules; while a module is in training mode; while a module or
         its class has another `forward`; and while a module is replaced, added, removed or parametrized, or computes in
-        another way by a changed setting. Backward hooks
-        do not count: translating computes no gradients.
+        another way by a changed setting. Backward hooks do not count: translating computes no gradients.
         """
         return bool(
             not self._is_known

@@ -1,6 +1,7 @@
 """Files that the app wrote for its own comfort. Nothing in them can keep the app from starting."""
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,17 +10,19 @@ ASIDE = ".unreadable"
 logger = logging.getLogger(__name__)
 
 
-def set_aside(path: Path) -> Path:
-    """Renames a file that cannot be restored, so that the user can look at it. Returns where it is now.
-
-    Files that were set aside before stay.
-    """
+def free_aside(path: Path) -> Path:
+    """Where to set a file aside without replacing one that was set aside before."""
     aside, number = path.with_name(path.name + ASIDE), 1
+    while os.path.lexists(aside):
+        number += 1
+        aside = path.with_name(f"{path.name}{ASIDE}-{number}")
+    return aside
+
+
+def set_aside(path: Path) -> Path:
+    """Renames a file that cannot be restored, so that the user can look at it. Returns where it is now."""
     try:
-        while aside.exists():
-            number += 1
-            aside = path.with_name(f"{path.name}{ASIDE}-{number}")
-        return path.replace(aside)
+        return path.replace(free_aside(path))
     except OSError as refusal:
         logger.info("%s could not be set aside: %s", path, refusal)
         return path

@@ -15,7 +15,7 @@ from ..state.experiment_editor import open_experiment
 from ..state.experiment_state import ExperimentState, Stale
 from ..state.sentence_text import MAX_CHARACTERS
 from .last_result import read_last_result, write_last_result
-from .own_files import ASIDE, restoring
+from .own_files import free_aside, restoring
 from .reading import apply_view, check_length, check_view, saved_experiment, with_contents
 
 KEEP_MS = 3_000
@@ -125,7 +125,7 @@ class KeptSession(QObject):
         path = self._preferences.session_path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path.with_name("sentence.txt" + ASIDE), text)
+            write_text(free_aside(path.with_name("sentence.txt")), text)
         except (AugenmerkError, OSError, UnicodeError) as error:
             logger.info("The last sentence could not be set aside: %s", error)
         self._preferences.sentence = ""

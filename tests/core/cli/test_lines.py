@@ -229,17 +229,19 @@ def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.parametrize("name", ["two.npz", "TWO.NPZ"])
 def test_a_folder_with_maps_under_any_name_is_refused(
-    untrained_checkpoint: Path, tmp_path: Path, given, capsys
+    untrained_checkpoint: Path, tmp_path: Path, given, capsys, name: str
 ) -> None:
     checkpoint = ["--checkpoint", str(untrained_checkpoint)]
     assert main(["translate", SENTENCES[0], "--attention", str(tmp_path / "maps" / "two.npz"), *checkpoint]) == 0
+    (tmp_path / "maps" / "two.npz").rename(tmp_path / "maps" / name)
     capsys.readouterr()
     given(SENTENCES[1])
     assert main(["translate", "-", "--jsonl", "--attention", str(tmp_path / "maps"), *checkpoint]) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert "already contains two.npz, perhaps the maps of another run. Choose an empty or new folder" in output.err
+    assert f"already contains {name}, perhaps the maps of another run. Choose an empty or new folder" in output.err
 
 
 @pytest.mark.heavy

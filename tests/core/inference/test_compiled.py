@@ -391,9 +391,6 @@ CHANGED_SETTINGS: dict[str, Callable[[Transformer], None]] = {
     "post-norm": lambda model: setattr(model.encoder_layers[0].attention_residual, "is_pre", False),
     "heads": _change_heads,
     "keep": _keep_half,
-    "scale": lambda model: setattr(model.source_embedding, "scale", 3.0),
-    "activate": lambda model: setattr(model.encoder_layers[0].feed_forward, "activate", torch.tanh),
-    "largest norm": lambda model: setattr(model.source_embedding.tokens, "max_norm", 0.5),
 }
 
 

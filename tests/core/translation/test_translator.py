@@ -426,3 +426,26 @@ def test_weights_that_are_changed_count_at_once(untrained_checkpoint: Path, is_s
     found, expected = (each.translate("Ein Mann steht auf einer Leiter.") for each in (translator, fresh))
     assert np.array_equal(found.maps.encoder, expected.maps.encoder)
     assert not np.allclose(found.maps.encoder, before.maps.encoder, atol=1e-3)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("path", "name", "value"),
+    [
+        ("source_embedding", "scale", 8.0),
+        ("encoder_layers.0.feed_forward", "activate", torch.nn.functional.gelu),
+        ("source_embedding.tokens", "max_norm", 0.5),
+        ("", "padding_id", 2),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_changed_setting_takes_effect_on_the_sentence_translated_before(
+    path: str, name: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator = Translator.load(device="cpu")
+    before = translator.translate("Zwei Hunde spielen im Schnee.").log_probability
+    setattr(translator.model.get_submodule(path), name, value)
+    after = translator.translate("Zwei Hunde spielen im Schnee.").log_probability
+    monkeypatch.setenv("AUGENMERK_PLAIN", "1")
+    assert after == pytest.approx(translator.translate("Zwei Hunde spielen im Schnee.").log_probability, abs=1e-2)
+    assert abs(after - before) > 0.02

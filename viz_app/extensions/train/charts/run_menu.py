@@ -67,8 +67,8 @@ class RunMenu(MenuButton):
             action.setEnabled(not is_shown)
             action.triggered.connect(lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder))
         if not runs:
-            none = NO_PERMISSION if is_forbidden(parent_folder) else NO_RUNS if shown is None else NO_OTHER_RUNS
-            menu.addAction(none).setEnabled(False)
+            reason = NO_PERMISSION if is_forbidden(parent_folder) else NO_RUNS if shown is None else NO_OTHER_RUNS
+            menu.addAction(reason).setEnabled(False)
         menu.addSeparator()
         for text, act in {**more, "Other folder…": partial(self._ask, parent_folder)}.items():
             menu.addAction(text).triggered.connect(lambda _checked=False, act=act: act())
