@@ -463,7 +463,7 @@ class TokenControls(QWidget):
         row_of(label("muted", "name:"), self.predicted_button, self.read_button, spacing=10, within=naming)
         boxes = self.hide_wrapping, self.hide_punctuation, self.merge_words, self.transpose
         row_of(label("muted", "hide:"), *boxes[:2], spacing=10, within=hiding)
-        row_of(*boxes[2:], spacing=10, within=drawing)
+        row_of(label("muted", "map:"), *boxes[2:], spacing=10, within=drawing)
         wrapping_row((naming, hiding, drawing), spacing=12, within=self)
         self.menu_button = MenuButton("Tokens ▾", "Which token a query is named by, and which tokens are hidden")
         menu, modes = QMenu(self.menu_button), QActionGroup(self.menu_button)
