@@ -597,6 +597,8 @@ class MainWindow(QMainWindow):
         notice.offer(bar.model_button.menu_of_bigger_models(notice))
         if not self.analysis.tabs_by_name:
             page.withdraw_analysis()
+        if name := self.analysis.missing_tab:
+            bar.show_notice(f"There is no analysis tab “{name}” here: its extension is not installed")
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers
         self.documents.done.connect(bar.show_notice)
         self.documents.model_requested.connect(self.open_model)

@@ -238,6 +238,12 @@ def test_escape_cancels_a_translation_that_takes_long_from_the_top_bar_too(
     assert not window.state.request.is_running
 
 
+def test_a_missing_analysis_tab_that_was_open_is_reported(make_window: MakeWindow, preferences: Preferences) -> None:
+    preferences.analysis_tab = "gone"
+    preferences.is_analysis_open = True
+    assert "no analysis tab “gone”" in make_window().top_bar.status.text()
+
+
 def test_escape_cancels_an_analysis_that_takes_long_from_the_maps_and_the_top_bar_too(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:

@@ -38,6 +38,7 @@ class AnalysisPanel(QFrame):
         focus_next: gets focus when the panel is hidden and the previous widget is gone; None for the window.
         buttons: one per tab, in lines that wrap.
         close_button: hides the panel.
+        missing_tab: the name of the tab that was last open, if its extension is not installed; else empty.
 
     Signals:
         opened(), closed(): the user wants to see the panel, or to hide it.
@@ -62,8 +63,10 @@ class AnalysisPanel(QFrame):
         self.focus_next: QWidget | None = None
         self._lay_out()
         remembered = self._preferences.analysis_tab.lower()
+        is_missing = bool(remembered) and remembered not in self._names
+        self.missing_tab = remembered if is_missing and self._preferences.is_analysis_open else ""
         if self._names:
-            self._show(self._names.index(remembered) if remembered in self._names else 0)
+            self._show(0 if is_missing or not remembered else self._names.index(remembered))
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)

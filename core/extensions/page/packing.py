@@ -135,7 +135,8 @@ def _check(checkpoint: Checkpoint, num_parameters: int) -> None:
     data, reason = checkpoint.run.data, ""
     languages = {data.source_language, data.target_language} - set(SHIPPED)
     if data.is_imported:
-        reason = "its text is split by the tokenizer of an imported model, which pages lack"
+        name = getattr(checkpoint.codecs.source, "name", "imported")
+        reason = f"pages have no JavaScript for its codec “{name}”, so no model that was imported with it can run there"
     elif data.tokenization == "spacy" and languages:
         reason = f"a page has word rules for {' and '.join(SHIPPED)}, not for {' and '.join(sorted(languages))}"
     elif num_parameters > MAX_PARAMETERS:

@@ -102,7 +102,7 @@ def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter_and_
 def test_models_that_a_page_cannot_run_are_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
     for reason, model in {
-        "the tokenizer of an imported model, which pages lack": changed(checkpoint, tokenization="imported"),
+        "pages have no JavaScript for its codec": changed(checkpoint, tokenization="imported"),
         "word rules for de and en, not for fr": changed(checkpoint, target_language="fr"),
     }.items():
         with pytest.raises(CheckpointError, match=re.escape(reason)):

@@ -72,8 +72,16 @@ def test_the_last_tab_is_remembered_by_its_name(context: AnalysisContext, qtbot:
     other = _panel(context, qtbot, ("Source", "Heads"))
     assert other.tab_name == "heads"
     assert other.buttons[1].isChecked()
-    context.preferences.analysis_tab = "Gone"
-    assert _panel(context, qtbot).tab_name == "steps"
+
+
+def test_a_remembered_tab_whose_extension_is_missing_is_named_and_kept(context: AnalysisContext, qtbot: QtBot) -> None:
+    context.preferences.analysis_tab = "gone"
+    assert _panel(context, qtbot).missing_tab == "", "it was closed, so nobody misses it"
+    context.preferences.is_analysis_open = True
+    panel = _panel(context, qtbot)
+    assert panel.missing_tab == "gone"
+    assert panel.tab_name == "steps"
+    assert context.preferences.analysis_tab == "gone", "it is there again once the extension is"
 
 
 def test_it_says_that_it_is_to_be_closed(context: AnalysisContext, qtbot: QtBot) -> None:
