@@ -278,6 +278,7 @@ class InferenceWorker(QObject):
         while (request := self._requests.take()) is not None:
             self._handle(request)
             del request  # so that owners of answered requests can be freed
+        self._translator = None
 
     def _handle(self, request: Request) -> None:
         """Answers one request, or puts its rest back."""

@@ -1,7 +1,9 @@
 """Requests to the worker's thread: who goes first, who gives way, and what is never heard of again."""
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -271,6 +273,25 @@ def test_closing_drops_what_was_running(qtbot: QtBot) -> None:
     worker.close()
     qtbot.wait(20)
     assert asker.texts == []
+
+
+def test_a_closed_worker_frees_its_model(qtbot: QtBot) -> None:
+    opened: list[weakref.ref[FakeTranslator]] = []
+
+    def load(path: Path | None, device: str | None) -> FakeTranslator:
+        translator = FakeTranslator(path, device)
+        opened.append(weakref.ref(translator))
+        return translator
+
+    worker = InferenceWorker(load)
+    asker = Asker(worker)
+    asker.ask(LoadJob(None))
+    asker.translate("eins")
+    qtbot.waitUntil(lambda: bool(asker.texts))
+    assert opened[0]() is not None
+    worker.close()
+    gc.collect()
+    assert opened[0]() is None
 
 
 def test_a_newer_experiment_ends_the_one_in_hand(qtbot: QtBot) -> None:
