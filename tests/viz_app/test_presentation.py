@@ -33,7 +33,7 @@ from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
-from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
+from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for
 from tests.viz_app.extensions.train.scripted import epoch_done, probe, request, started, step_done
 from tests.viz_app.parts import (
     learn_page_of,

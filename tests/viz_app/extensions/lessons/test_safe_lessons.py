@@ -20,7 +20,7 @@ from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, rese
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.documents.test_lessons_in_the_window import OFF, lesson_for, question, settle, shown
+from tests.viz_app.extensions.lessons.test_lessons_in_the_window import OFF, lesson_for, question, settle, shown
 from tests.viz_app.parts import LEARN, TRANSLATE, learn_page_of, lessons_of
 from tests.viz_app.synthetic import FakeTranslator
 

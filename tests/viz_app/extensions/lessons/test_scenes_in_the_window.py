@@ -21,7 +21,7 @@ from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
 from augenmerk.viz_app.state.marks import pointed_word
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.documents.test_lessons_in_the_window import lesson_for, settle, shown
+from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for, settle, shown
 from tests.viz_app.parts import LEARN, TRANSLATE, lessons_of, open_chapter_in, presentation_of, views_of
 
 pytestmark = pytest.mark.heavy
