@@ -28,6 +28,7 @@ from .heatmap.labelled_matrix import MATRIX_COMMANDS
 from .models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
 from .pages import PAGE_HOST_COMMANDS, TRANSLATE, PageHost, page_command
 from .preferences import Preferences
+from .state.experiment_editor import open_experiment
 from .state.experiment_state import ExperimentState
 from .state.glossary import Entry, glossary
 from .state.map_view_settings import MapViewSettings
@@ -439,8 +440,15 @@ class MainWindow(QMainWindow):
         self.loader.open(path)
 
     def try_model(self, path: Path, text: str) -> None:
-        """Opens a checkpoint with a sentence."""
-        self.documents.show_with_model(text, path)
+        """Opens a checkpoint; shows a sentence, and nothing of the previous model, once it is in use."""
+
+        def show() -> None:
+            model = self.state.model
+            if text and model is not None and model.path == path:
+                self.state.clear()
+                self.state.submit(open_experiment(Experiment(text)), asks=False)
+
+        self.state.with_next_model = show
         self.open_model(path)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -83,9 +83,7 @@ class ExperimentDocuments(QObject):
         super().__init__(window)
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
         self._newest: SavedExperiment | None = None
-        self._with_next_model: Callable[[], object] | None = None
         self._not_found: set[str] = set()
-        state.model_changed.connect(self._on_model)
 
     def fill_menu(self, menu: QMenu) -> None:
         """Adds the commands for the current experiment."""
@@ -167,10 +165,10 @@ class ExperimentDocuments(QObject):
             path: its file.
             is_scene: whether it is a scene of a lesson, which begins a new undo history.
         """
-        model, digest = self._state.model, saved.model.digest
-        self._newest = saved
+        state, digest = self._state, saved.model.digest
+        model, self._newest = state.model, saved
+        state.with_next_model = partial(self.show, saved, path, is_scene=is_scene) if model is None else None
         if model is None or digest in (model.digest, NO_DIGEST):
-            self._with_next_model = partial(self.show, saved, path, is_scene=is_scene) if model is None else None
             self._show(saved, is_scene)
             return
         if digest in self._not_found:
@@ -179,33 +177,17 @@ class ExperimentDocuments(QObject):
         neighbours = sorted(path.absolute().parent.glob("*.safetensors")) if path is not None else []
         paths = list(dict.fromkeys((*self._preferences.recent_models.paths, *neighbours)))
 
-        def use(found: Path | None) -> None:
-            if self._newest is not saved:
-                return  # another one was opened meanwhile
-            if found is not None:
-                self._with_next_model = partial(self._show_with_its_model, saved, is_scene)
-                self.model_requested.emit(None if is_bundled_model(found) else found)
+        def use(checkpoint: Path | None) -> None:
+            if self._newest is not saved or state.with_next_model is not None:
+                return  # something else was opened meanwhile
+            if checkpoint is not None:
+                state.with_next_model = partial(self._show_with_its_model, saved, is_scene)
+                self.model_requested.emit(None if is_bundled_model(checkpoint) else checkpoint)
             else:
                 self._not_found.add(digest)
                 self._show_with_current_model(saved, is_scene)
 
         self._worker.submit(Request(FindModelJob(digest, paths), self, on_result=use, on_error=self._refuse))
-
-    def show_with_model(self, text: str, path: Path) -> None:
-        """Shows a sentence, and nothing of the previous model, once the model of this file is open."""
-
-        def show() -> None:
-            model = self._state.model
-            if text and model is not None and model.path == path:
-                self._state.clear()
-                self._state.submit(open_experiment(Experiment(text)), asks=False)
-
-        self._newest, self._with_next_model = None, show
-
-    def _on_model(self) -> None:
-        show, self._with_next_model = self._with_next_model, None
-        if show is not None:
-            show()
 
     def _show_with_its_model(self, saved: SavedExperiment, is_scene: bool) -> None:
         """Shows the experiment unless another model was opened; the opening of a model translates it."""

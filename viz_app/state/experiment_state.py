@@ -209,6 +209,7 @@ class ExperimentState:
         request: the answer that is awaited.
         measuring: maps in other measures.
         model: the model in use; None before the first.
+        with_next_model: shows what waits for the next model, once that is in use; None if nothing waits.
         languages_without_model: names of source and target where no model is known.
         notice: a sentence on parts that the last change left out or took over; empty if there are none.
 
@@ -241,6 +242,7 @@ class ExperimentState:
         self.shown: Shown = Empty()
         self.request, self.measuring = RequestState(), Measuring(self.maps)
         self.model: ModelInfo | None = None
+        self.with_next_model: Callable[[], object] | None = None
         self.languages_without_model = ("German", "English")
         self.notice = ""
         self._of_previous_model: Step | None = None
@@ -450,6 +452,9 @@ class ExperimentState:
             self.shown = Stale(shown.result, shown.model, is_outdated)
         self.intents.begin_model()
         self.model_changed.emit(model)
+        show, self.with_next_model = self.with_next_model, None
+        if show is not None:
+            show()
 
     def take_roles(self, roles: SampleRoles) -> None:
         """Takes over roles measured over a sample with the model in use."""

@@ -35,7 +35,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
     write_lesson_file,
 )
-from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments
+from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments, FindModelJob
 from augenmerk.viz_app.documents.reading import is_experiment, read_lesson, saved_experiment, view_values
 from augenmerk.viz_app.documents.session import KeptSession
 from augenmerk.viz_app.models.loader import foreign_source
@@ -238,6 +238,28 @@ def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
     for other in (replace(MODEL, digest="c" * 64), replace(MODEL, digest=digest)):
         state.begin_model(other)
         assert state.experiment != saved
+
+
+@pytest.mark.heavy
+def test_an_experiment_whose_model_is_being_searched_gives_way_to_what_waits_for_another_model(
+    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    checkpoint = write_untrained_checkpoint(tmp_path / "found.safetensors", seed=7)
+    state.begin_model(replace(MODEL, digest=model_digest(load_checkpoint(checkpoint))))
+    documents.save(tmp_path / "one.augenmerk")
+    state.begin_model(MODEL)
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    requested: list[Path | None] = []
+    documents.model_requested.connect(requested.append)
+    documents.open(tmp_path / "one.augenmerk")
+    shown: list[str] = []
+    state.with_next_model = lambda: shown.append("tried")
+    done: list[object] = []
+    documents._worker.submit(Request(FindModelJob("0" * 64, ()), object(), on_result=lambda _: done.append(True)))
+    qtbot.waitUntil(lambda: bool(done))
+    assert requested == []
+    state.begin_model(replace(MODEL, name="tried"))
+    assert shown == ["tried"]
 
 
 @pytest.mark.heavy

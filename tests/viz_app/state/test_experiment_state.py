@@ -814,3 +814,11 @@ def test_a_notice_names_a_few_changes_and_counts_the_others(state: ExperimentSta
     state.cancel()
     listed = ", ".join(f"cross 1·{head} off" for head in range(1, 9))
     assert state.request.problem == f"Translating was cancelled; taken back: {listed} and 4 more."
+
+
+def test_what_waits_for_the_next_model_is_shown_once_it_is_in_use(state: ExperimentState) -> None:
+    shown_with: list[ModelInfo | None] = []
+    state.with_next_model = lambda: shown_with.append(state.model)
+    for name in ("two", "three"):
+        state.begin_model(replace(MODEL, name=name))
+    assert [model.name for model in shown_with if model is not None] == ["two"]
