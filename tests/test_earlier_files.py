@@ -33,7 +33,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
     write_lesson_file,
 )
-from augenmerk.viz_app.documents.reading import apply_view, check_view, view_values
+from augenmerk.viz_app.extensions.documents.reading import apply_view, check_view, view_values
 from augenmerk.viz_app.extensions.train.run.settings import load_choices, load_unfinished
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState

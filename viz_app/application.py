@@ -42,10 +42,9 @@ from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import atomic_path, read_bytes
 
 from .crash_reports import CrashNotice, crashes_recorded, default_folder, earlier_reports
-from .documents.own_files import restoring
-from .documents.reading import is_experiment
 from .main_window import MainWindow
 from .models.loader import foreign_source
+from .own_files import restoring
 from .preferences import Preferences
 from .theme import Theme
 from .widgets.dialogs import show_failure
@@ -69,7 +68,7 @@ logger = logging.getLogger(__name__)
 
 
 def run_app(
-    checkpoint: Path | None = None,
+    path: Path | None = None,
     sentence: str | None = None,
     screenshot: Path | None = None,
 ) -> int:
@@ -80,7 +79,7 @@ def run_app(
         ModelImportError: the model of the picture must be imported first.
 
     Args:
-        checkpoint: the file to open: a model, or by its content an experiment or a lesson; None for the last model.
+        path: the file to open: a model, or of a kind that a part of the window shows; None for the last model.
         sentence: the first sentence to translate; None for the one typed last.
         screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
             changed then.
@@ -92,32 +91,22 @@ def run_app(
     app.setApplicationDisplayName("Augenmerk")
     app.setDesktopFileName("augenmerk")
     app.setWindowIcon(QIcon(str(resource_path("icon.svg"))))
-    experiment = None
-    is_foreign = checkpoint is not None and foreign_source(checkpoint) is not None
-    if checkpoint is not None and not is_foreign and is_experiment(checkpoint):
-        checkpoint, experiment = None, checkpoint
     if screenshot is not None:
-        if checkpoint is not None and is_foreign:
-            foreign = recognize(checkpoint)
-            raise ModelImportError(foreign.message if foreign is not None else f"{checkpoint} is not a model. {CHOOSE}")
-        return _take_screenshot(app, checkpoint, experiment, sentence, screenshot)
+        if path is not None and foreign_source(path) is not None:
+            foreign = recognize(path)
+            raise ModelImportError(foreign.message if foreign is not None else f"{path} is not a model. {CHOOSE}")
+        return _take_screenshot(app, path, sentence, screenshot)
     with crashes_recorded(default_folder()):
-        return _run_window(app, checkpoint, experiment, sentence)
+        return _run_window(app, path, sentence)
 
 
-def _run_window(
-    app: QApplication,
-    checkpoint: Path | None,
-    experiment: Path | None,
-    sentence: str | None,
-) -> int:
+def _run_window(app: QApplication, path: Path | None, sentence: str | None) -> int:
     """Opens the window with the user's own settings; returns the exit status when it has ended."""
     preferences = Preferences(own_settings())
     Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
-    window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
+    window = MainWindow(preferences, path=path, sentence=sentence)
     _show_unexpected_errors(window)
-    if sentence is None and experiment is None:
-        window.welcome()
+    window.welcome()
     if reports := earlier_reports(default_folder()):
         notice = CrashNotice(reports)
         notice.done.connect(window.top_bar.show_notice)
@@ -168,13 +157,7 @@ def fit_to_screen(window: QWidget) -> None:
         window.move(room.topLeft())
 
 
-def _take_screenshot(
-    app: QApplication,
-    checkpoint: Path | None,
-    experiment: Path | None,
-    sentence: str | None,
-    target: Path,
-) -> int:
+def _take_screenshot(app: QApplication, path: Path | None, sentence: str | None, target: Path) -> int:
     """Shows a window with settings of its own, waits for the translation, saves the picture."""
     if sentence is not None and not sentence.strip():
         raise TextError("There is nothing to translate: the sentence is empty. Enter one, or omit the option.")
@@ -183,7 +166,7 @@ def _take_screenshot(
         preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
         preferences.theme = "light"
         Theme.light().apply(app)
-        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
+        window = MainWindow(preferences, path=path, sentence=sentence)
 
         def finish(problem: str = "") -> None:
             loop.exit(refuse(problem) if problem else 0)

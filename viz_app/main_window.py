@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +21,8 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
 
-from .documents.experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
-from .documents.reading import is_experiment
-from .documents.session import KeptSession
 from .heatmap.labelled_matrix import MATRIX_COMMANDS
-from .models.loader import MODEL_COMMANDS, ModelLoader, foreign_source
+from .models.loader import MODEL_COMMANDS, ModelLoader
 from .pages import PAGE_HOST_COMMANDS, TRANSLATE, PageHost, page_command
 from .preferences import Preferences
 from .state.experiment_editor import open_experiment
@@ -141,17 +138,24 @@ class Opening:
 
     The bundled model replaces a model of the last session that cannot be opened, or cannot read the sentence of the
     command line.
+
+    Args:
+        window: the window, with all its parts.
+        path: of a model, or of a file that a part opens; None for the last session's model.
+        sentence: to translate; None for the last session's.
+
+    Attributes:
+        is_requested: whether the user asked for a sentence or such a file.
     """
 
-    def __init__(
-        self, window: "MainWindow", checkpoint: Path | None, sentence: str | None, experiment: Path | None
-    ) -> None:
-        """`checkpoint`, `sentence`, `experiment`: as requested on the command line; None for the last session's."""
+    def __init__(self, window: "MainWindow", path: Path | None, sentence: str | None) -> None:
         self._window, self._loader, self._page = window, window.loader, window.translate_page
+        self._open_first_file = window.opener_of(path) if path is not None else None
+        self.is_requested = sentence is not None or self._open_first_file is not None
+        checkpoint = path if self._open_first_file is None else None
         self._bar, self._state, self._preferences = window.top_bar, window.state, window.preferences
         self._is_reopening = checkpoint is None and self._preferences.model is not None
         self._first_checkpoint = checkpoint or self._preferences.model
-        self._first_experiment = experiment
         self._restored: Experiment | None = None
         self._offers_bundled = sentence is not None and self._is_reopening
         loader, page = self._loader, self._page
@@ -161,7 +165,6 @@ class Opening:
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.import_offered.connect(self._on_import_offered)
         page.failed.connect(self._on_sentence_failed)
-        window.documents.failed.connect(self._on_experiment_failed)
         self._state.result_changed.connect(self._on_result)
         self._show_first_text(sentence)
 
@@ -176,23 +179,19 @@ class Opening:
         path, page = self._first_checkpoint, self._page
         if sentence is None and (path.absolute() if path is not None else None) == self._preferences.model:
             self._restore()
-        if self._restored is not None:
-            self._window.session.restore_result(path)
-        else:
-            self._window.session.set_damaged_aside(path)
-            if sentence is not None:
-                page.begin(sentence, is_requested=True)
-            else:
-                self._show_example()
+        for part in self._window.parts:
+            part.begin_session(path, is_restored=self._restored is not None)
+        if sentence is not None:
+            page.begin(sentence, is_requested=True)
+        elif self._restored is None:
+            self._show_example()
         page.sentence.input.setFocus()
 
     def _restore(self) -> None:
-        is_restored = self._window.session.restore()
-        text = "" if is_restored else self._window.session.earlier_sentence()  # older versions kept it alone
-        if text:
-            self._page.begin(text)
-        is_shown = [part.restore(shows_screen=not is_restored) for part in self._window.parts]
-        if is_restored or text or any(is_shown):
+        is_shown = False
+        for part in self._window.parts:
+            is_shown = part.restore(shows_screen=not is_shown) or is_shown
+        if is_shown or self._state.experiment.source_text:
             self._restored = self._state.experiment
 
     def _show_example(self) -> None:
@@ -220,11 +219,8 @@ class Opening:
             self._state.report(f"{_cannot_read(previous)}, so the bundled model is used.")
         if self._state.result is None:
             self._page.show_message(TRANSLATING, offers_cancel=True)
-        if self._first_experiment is not None:
-            path, self._first_experiment = self._first_experiment, None
-            self._window.documents.open(path)
-        else:
-            self._page.ask_new_model()
+        open_first, self._open_first_file = self._open_first_file, None
+        (open_first or self._page.ask_new_model)()
 
     def _on_load_failed(self, failure: Failure, is_in_dialog: bool) -> None:
         if self._loader.model is None:
@@ -247,12 +243,6 @@ class Opening:
             self._loader.stand_in()
         else:
             self._window.failed.emit(failure)
-
-    def _on_experiment_failed(self, failure: Failure) -> None:
-        """Shows the sentence if the experiment of the command line was not opened."""
-        if self._state.result is None:
-            self._page.ask_new_model()
-        self._window.failed.emit(failure)
 
     def _on_result(self) -> None:
         if self._state.translation is not None:
@@ -306,7 +296,8 @@ class ShutdownSequence:
             return
         self._pages.full_screen.end()  # else its size would be remembered
         self._pages.translate.save()
-        self._window.session.keep()
+        for part in self._window.parts:
+            part.save()
         self._preferences.set_bytes("window", self._window.saveGeometry())
         self._preferences.settings.sync()
 
@@ -319,7 +310,6 @@ class ShutdownSequence:
         if self._has_ended:
             return
         self.save()
-        self._window.session.keep_result()
         self._has_ended = True
         self._poll_timer.stop()
         self._window.hide()
@@ -373,14 +363,19 @@ class MainWindow(QMainWindow):
         appearance: theme and scale.
         explainer: explains the next widget clicked.
         notices: bars between the top bar and the page; each closes itself.
-        documents, session: experiment files; the state kept for the next start.
-        opening: opens the first model and experiment.
+        opening: opens the first model, and the first file or sentence.
         shutdown: ends the window.
+
+    Args:
+        preferences: the settings.
+        path: of a model, or of a file that a part opens; None for the last session's model.
+        sentence: to translate; None for the last session's.
+        worker: answers requests to the model; None for one of its own.
 
     Signals:
         model_opened(ModelInfo)
         translation_shown(Translation)
-        failed(Failure): a model or an experiment file was not opened, or an experiment was refused.
+        failed(Failure): a model or a file was not opened, or an experiment was refused.
     """
 
     model_opened = Signal(object)
@@ -392,9 +387,8 @@ class MainWindow(QMainWindow):
         self,
         preferences: Preferences,
         *,
-        checkpoint: Path | None = None,
+        path: Path | None = None,
         sentence: str | None = None,
-        experiment: Path | None = None,
         worker: InferenceWorker | None = None,
     ) -> None:
         super().__init__()
@@ -408,8 +402,6 @@ class MainWindow(QMainWindow):
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
         self.pages = PageHost(self.translate_page, self)
-        self.documents = ExperimentDocuments(self.state, self.worker, preferences, self)
-        self.session = KeptSession(self.state, preferences, self)
         self.loader = ModelLoader(self.worker, preferences, self)
         self.appearance = Appearance(self)
         self.explainer = TermExplainer(self)
@@ -425,11 +417,15 @@ class MainWindow(QMainWindow):
         self._make_parts(dict(pages))
         self.top_bar.menu_button.setMenu(self._make_menu())
         self.shutdown = ShutdownSequence(self)
-        self.opening = Opening(self, checkpoint, sentence, experiment)
+        self.opening = Opening(self, path, sentence)
 
     def part(self, kind: type[PartT]) -> PartT | None:
         """The part of this class; None if its extension is missing or broken."""
         return next((part for part in self.parts if isinstance(part, kind)), None)
+
+    def opener_of(self, path: Path) -> Callable[[], object] | None:
+        """Returns a function that opens a file with the part that shows its kind; None if no part does."""
+        return next((partial(part.open_file, path) for part in self.parts if part.opens(path)), None)
 
     def open_model(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one, on the Translate page.
@@ -481,20 +477,18 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Opens a dropped file or folder: by its content as an experiment or a lesson, else as a model."""
+        """Opens a dropped file or folder with the part that shows its kind, else as a model."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
             self.pages.show(TRANSLATE)
-            if foreign_source(paths[0]) is None and is_experiment(paths[0]):
-                self.documents.open(paths[0])
-            else:
-                self.open_model(paths[0])
+            (self.opener_of(paths[0]) or partial(self.open_model, paths[0]))()
 
     def welcome(self) -> None:
-        """Greets a user who asked for neither a sentence nor a file."""
-        for part in self.parts:
-            part.welcome()
+        """Greets a user who asked for neither a sentence nor a file that a part opens."""
+        if not self.opening.is_requested:
+            for part in self.parts:
+                part.welcome()
 
     def show_palette(self) -> None:
         """Opens the palette: all commands, those that parts list, and the terms of the glossary."""
@@ -542,13 +536,10 @@ class MainWindow(QMainWindow):
         )  # the switch has the key
         add(self.analysis, tab_commands(self.analysis))
         add(self.loader, MODEL_COMMANDS)
-        add(self.documents, EXPERIMENT_COMMANDS)
 
     def _make_menu(self) -> QMenu:
         """Makes the menu of the window and adds its commands."""
-        menu, experiments = QMenu(self), QMenu("Experiment", self)
-        self.documents.fill_menu(experiments)
-        menu.addMenu(experiments)
+        menu = QMenu(self)
         for part in self.parts:
             for of_part in part.menus():
                 menu.addMenu(of_part)
@@ -608,8 +599,6 @@ class MainWindow(QMainWindow):
         if name := self.analysis.missing_tab:
             bar.show_notice(f"There is no analysis tab “{name}” here: its extension is not installed")
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers
-        self.documents.done.connect(bar.show_notice)
-        self.documents.model_requested.connect(self.open_model)
 
     def _on_result(self) -> None:
         if self.state.translation is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ PartT = TypeVar("PartT", bound="WindowPart")
 class WindowPart:
     """A part of the window that an extension adds. Subclasses override what they need.
 
-    It is made after everything that belongs to the kernel, and finds other parts in `begin`.
+    It is made after everything that belongs to the kernel and after parts of a lower order; it finds others in `begin`.
 
     Args:
         window: the `MainWindow`.
@@ -54,16 +55,33 @@ class WindowPart:
         """More commands whose keys are listed on the sheet of keys."""
         return ()
 
+    def opens(self, path: Path) -> bool:
+        """Whether a file or folder is of a kind that the part shows. Others are opened as models."""
+        return False
+
+    def open_file(self, path: Path) -> None:
+        """Shows a file or folder that it `opens`; a failure is reported by the window's `failed`."""
+        raise NotImplementedError
+
     def restore(self, *, shows_screen: bool) -> bool:
-        """Restores what was kept from the last session.
+        """Restores what was kept from the last session, unless the user asked for a sentence, a file or another model.
 
         Args:
             shows_screen: whether the part may show an experiment of its own; else the screen stays unchanged.
 
         Returns:
-            Whether it shows something, so that no example takes its place.
+            Whether it shows one, so that no later part does.
         """
         return False
+
+    def begin_session(self, model_path: Path | None, *, is_restored: bool) -> None:
+        """All parts have restored what they kept. The first model is opened when the window is on the screen.
+
+        Args:
+            model_path: of that model; None for the bundled one.
+            is_restored: whether the screen shows an experiment of the last session; if not, the next session
+                replaces what that one kept.
+        """
 
     def shown(self) -> None:
         """The window is on the screen for the first time, before a model is opened."""
@@ -88,6 +106,9 @@ class WindowPart:
     def request_stop(self) -> None:
         """Asks that work to stop. Returns at once."""
 
+    def save(self) -> None:
+        """Keeps what the next start restores: when the user closes the window, and again when it ends."""
+
     def shutdown(self, *, waits: bool) -> None:
         """Ends threads. `waits`: for work that is going on, for at most `limit_to_end_s`."""
 
@@ -98,7 +119,7 @@ class Part:
 
     Attributes:
         code: the full name of a subclass of `WindowPart`, as “module:Class”.
-        order: the order in which parts are made, and their menus and bars are shown.
+        order: the order in which parts are made, restored and offered files, and their menus and bars are shown.
     """
 
     code: str

@@ -86,15 +86,14 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
     windows: list[MainWindow] = []
 
     def make(
-        checkpoint: Path | None = Path("model.safetensors"),
+        path: Path | None = Path("model.safetensors"),
         *,
         sentence: str | None = "Ein Mann .",
-        experiment: Path | None = None,
         loader: Loader | None = FakeTranslator,
         wait: bool = True,
     ) -> MainWindow:
         worker = InferenceWorker(loader)
-        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment, worker=worker)
+        window = MainWindow(preferences, path=path, sentence=sentence, worker=worker)
         windows.append(window)
         window.resize(1280, 800)
         if not wait:

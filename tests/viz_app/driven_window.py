@@ -19,7 +19,7 @@ from PySide6.QtGui import QTextCursor
 from augenmerk.core.extensions.training.events import StepDone
 from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.viz_app import application, launch, main_window
-from augenmerk.viz_app.documents.reading import saved_experiment
+from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.worker import inference
 from augenmerk.viz_app.worker.inference import Request
 from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell

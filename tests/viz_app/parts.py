@@ -1,5 +1,7 @@
 """The parts of a window that extensions add, by their classes."""
 
+from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments
+from augenmerk.viz_app.extensions.documents.part import DocumentsPart
 from augenmerk.viz_app.extensions.imports.part import ImportPart
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.learn.part import NAME as LEARN
@@ -25,6 +27,10 @@ def part(window: MainWindow, kind: type[PartT]) -> PartT:
     found = window.part(kind)
     assert found is not None, kind
     return found
+
+
+def documents_of(window: MainWindow) -> ExperimentDocuments:
+    return part(window, DocumentsPart).documents
 
 
 def imports_of(window: MainWindow) -> ImportPart:

@@ -57,7 +57,7 @@ from augenmerk.viz_app.widgets.explain import (
 )
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
-from tests.viz_app.parts import LEARN, TRAIN, learn_page_of, lessons_of
+from tests.viz_app.parts import LEARN, TRAIN, documents_of, learn_page_of, lessons_of
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
 """Words of labels and buttons that need no explanation."""
@@ -317,7 +317,7 @@ def test_the_question_mark_opens_the_sheet_of_keys(make_window: MakeWindow, qtbo
 def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_window: MakeWindow, qtbot: QtBot) -> None:
     """In a window where everything is offered but what needs a run, or another place in a lesson."""
     window = make_window()
-    window.documents.open(next(iter(shipped_lessons())))
+    documents_of(window).open(next(iter(shipped_lessons())))
     qtbot.waitUntil(lessons_of(window).bar.isVisible)
     lessons_of(window).lesson.step(1)
     lessons_of(window).bar.edit_button.setChecked(True)
@@ -352,7 +352,7 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
     done: list[str] = []
     monkeypatch.setattr(BoundCommand, "run", lambda command: done.append(command.title))
     window = make_window()
-    window.documents.open(next(iter(shipped_lessons())))
+    documents_of(window).open(next(iter(shipped_lessons())))
     qtbot.waitUntil(lessons_of(window).bar.isVisible)
     window.state.submit(toggle(window.state.selection.head))
     qtbot.waitUntil(window.translate_page.sentence.shown_switch.isVisible)

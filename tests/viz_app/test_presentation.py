@@ -36,6 +36,7 @@ from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for
 from tests.viz_app.extensions.train.scripted import epoch_done, probe, request, started, step_done
 from tests.viz_app.parts import (
+    documents_of,
     learn_page_of,
     lessons_of,
     open_chapter_in,
@@ -540,7 +541,7 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
 ) -> None:
     window = make_window()
     write_lesson_file(lesson_for(window), tmp_path / "lesson.augenmerk")
-    window.documents.open(tmp_path / "lesson.augenmerk")
+    documents_of(window).open(tmp_path / "lesson.augenmerk")
     shown = presented(window, qtbot)
     assert shown.scene.isVisible()
     assert "scenes" in shown.hint.text()
@@ -575,7 +576,7 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
     saved = replace(lesson.scenes[0].saved, experiment=Experiment(sentence_of(20)))
     scene = Scene("Long", text, saved, question=question, answer=answer, page=page)
     write_lesson_file(replace(lesson, scenes=(scene, replace(scene, title="Unanswered", answer=""), scene)), path)
-    window.documents.open(path)
+    documents_of(window).open(path)
     qtbot.waitUntil(lambda: lessons_of(window).lesson.scene is not None and not window.state.request.is_running)
     present_in(window, page or "map")
     shown = presentation_of(window)
@@ -632,7 +633,7 @@ def test_small_maps_keep_their_marks_until_the_scene_is_there(
     WaitingTranslator.allowed.set()
     window = make_window(loader=WaitingTranslator)
     write_lesson_file(lesson_for(window), tmp_path / "lesson.augenmerk")
-    window.documents.open(tmp_path / "lesson.augenmerk")
+    documents_of(window).open(tmp_path / "lesson.augenmerk")
     qtbot.waitUntil(lambda: not window.state.request.is_running)
     WaitingTranslator.allowed.clear()
     lessons_of(window).lesson.step(1)

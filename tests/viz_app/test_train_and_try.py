@@ -29,7 +29,7 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
 ) -> None:
     checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
-    window = MainWindow(preferences, checkpoint=checkpoint, sentence=None)  # an example sentence, so it may give way
+    window = MainWindow(preferences, path=checkpoint, sentence=None)  # an example sentence, so it may give way
     qtbot.addWidget(window)
     window.resize(1280, 800)
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
@@ -70,7 +70,7 @@ def test_the_small_copy_task_is_learned_in_the_app(
 ) -> None:
     """The preset as it is; on two cores it takes well under its two minutes, of which nothing is asserted."""
     checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
-    window = MainWindow(preferences, checkpoint=checkpoint, sentence=None)
+    window = MainWindow(preferences, path=checkpoint, sentence=None)
     qtbot.addWidget(window)
     window.show()
     window.pages.show(TRAIN)

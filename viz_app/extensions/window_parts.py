@@ -2,6 +2,7 @@
 
 from ..window_part import Page, Part
 
+DOCUMENTS = Part("augenmerk.viz_app.extensions.documents.part:DocumentsPart", order=3)
 IMPORTS = Part("augenmerk.viz_app.extensions.imports.part:ImportPart", order=5)
 EXPORTS = Part("augenmerk.viz_app.extensions.pictures.part:ExportsPart", order=10)
 EFFECT_OF_CHANGES = Part("augenmerk.viz_app.extensions.words.effect_part:EffectPart", order=15)

@@ -567,7 +567,7 @@ def test_languages_are_typed_by_code_or_english_name(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, typed: str, code: str, name: str
 ) -> None:
     folder = make_folder(tmp_path / "mine", tokenizer={"source_lang": None, "target_lang": None})
-    window = make_window(loader=None, checkpoint=None)
+    window = make_window(None, loader=None)
     window.open_model(folder)
     dialog = dialog_of(window)
     qtbot.waitUntil(dialog.source_edit.isVisible, timeout=LIMIT_MS)

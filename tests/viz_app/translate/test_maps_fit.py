@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.core.translation.result import Coverage
-from augenmerk.viz_app.documents.reading import saved_experiment
+from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle
 from tests.viz_app.conftest import MakeWindow

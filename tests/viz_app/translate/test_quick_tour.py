@@ -17,7 +17,7 @@ from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from tests.viz_app.conftest import MakeWindow, open_once
-from tests.viz_app.parts import learn_page_of, lessons_of, offer_tour_in, part
+from tests.viz_app.parts import documents_of, learn_page_of, lessons_of, offer_tour_in, part
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -98,7 +98,7 @@ def test_they_have_the_keyboard_at_the_start(qtbot: QtBot, window: MainWindow, k
 
 
 def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(qtbot: QtBot, window: MainWindow) -> None:
-    window.documents.open(shipped_lessons()[0])
+    documents_of(window).open(shipped_lessons()[0])
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour), timeout=20_000)
     offer_tour_in(window)
     assert not window.findChildren(QuickTour)

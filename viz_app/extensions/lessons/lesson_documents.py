@@ -23,17 +23,7 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 
-from ...documents.experiment_documents import NOTHING, ExperimentDocuments
-from ...documents.own_files import restoring, set_aside
-from ...documents.reading import (
-    SHIPPED_LESSONS,
-    check_length,
-    check_view,
-    is_shipped,
-    read_lesson,
-    saved_experiment,
-    with_contents,
-)
+from ...own_files import restoring, set_aside
 from ...preferences import Preferences
 from ...state.experiment_editor import ExperimentEditor, Step, resume_history
 from ...state.experiment_state import ExperimentState
@@ -43,6 +33,16 @@ from ...views.commands import UNDO
 from ...widgets.commands import BoundCommand, Command
 from ...widgets.dialogs import ask_where_to_save, show_failure
 from ...worker.inference import Failure, InferenceWorker, Request
+from ..documents.experiment_documents import NOTHING, ExperimentDocuments
+from ..documents.reading import (
+    SHIPPED_LESSONS,
+    check_length,
+    check_view,
+    is_shipped,
+    read_lesson,
+    saved_experiment,
+    with_contents,
+)
 from ..pictures.html_page import save_lesson_page
 from ..pictures.menu import PageJob, WritingDialog
 from ..pictures.page_lesson import PageLesson, check_model

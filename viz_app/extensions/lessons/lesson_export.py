@@ -10,13 +10,13 @@ from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
 from augenmerk.core.translation.experiment_file import Lesson, Scene
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 
-from ...documents.reading import apply_view, heads_missing
 from ...heatmap.drawing import large_map
 from ...state import map_text
 from ...state.experiment_editor import dropped_notice, open_experiment
 from ...state.experiment_state import ExperimentState
 from ...state.model_info import ModelInfo
 from ...worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
+from ..documents.reading import apply_view, heads_missing
 from ..pictures.html_page import ScenePart
 from ..pictures.page_content import page_content
 from ..pictures.page_lesson import PageScene, check_model, why_recorded

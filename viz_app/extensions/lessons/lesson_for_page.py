@@ -4,9 +4,9 @@ from pathlib import Path
 
 from augenmerk.core.translation.translator import Translator
 
-from ...documents.reading import read_lesson
 from ...state.experiment_state import ExperimentState
 from ...worker.jobs import describe
+from ..documents.reading import read_lesson
 from ..pictures.page_lesson import PageLesson, check_model
 from .lesson_export import LessonResultsJob, page_scenes
 from .scene_answers import answer_now

@@ -4,12 +4,15 @@ from typing import Any
 
 from PySide6.QtWidgets import QMenu
 
+from augenmerk.core.errors import MissingExtensionError
+
 from ...pages import TRANSLATE
 from ...views.commands import SCENE_COMMANDS
 from ...widgets.commands import BoundCommand
 from ...widgets.dialogs import show_failure
 from ...window_part import WindowPart
 from ...worker.inference import Failure
+from ..documents.part import DocumentsPart
 from ..learn.part import LearnPart
 from ..presentation.presentation import PresentationPart
 from .lesson_documents import LESSON_COMMANDS, LessonDocuments, make_lesson_menu
@@ -25,7 +28,10 @@ class LessonsPart(WindowPart):
 
     def __init__(self, window: Any) -> None:
         super().__init__(window)
-        documents = LessonDocuments(window.state, window.worker, window.documents, window.preferences, window)
+        experiments = window.part(DocumentsPart)
+        if experiments is None:
+            raise MissingExtensionError("Lessons need the extension “documents”, which is missing.")
+        documents = LessonDocuments(window.state, window.worker, experiments.documents, window.preferences, window)
         self.documents, self.bar = documents, documents.bar
         self._failure: Failure | None = None
         window.commands.add(documents.bar, SCENE_COMMANDS, documents.bar)
@@ -37,7 +43,7 @@ class LessonsPart(WindowPart):
         window, lessons, bar = self.window, self.documents, self.documents.bar
         pages, page, controller = window.pages, window.translate_page, window.translate_page.controller
         pages.shown.connect(lambda _name: bar.rebuild())
-        window.documents.lesson_read.connect(lambda *_: pages.show(TRANSLATE))
+        lessons.experiments.lesson_read.connect(lambda *_: pages.show(TRANSLATE))
         bar.focus_to, bar.is_wanted = page.heads.grid, self._is_in_sight
         bar.arrows_changed.connect(lambda: page.heads.show_keys(bar.takes_arrows))
         page.sentence.undo_before = lessons.editing.restore_scene

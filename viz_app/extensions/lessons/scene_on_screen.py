@@ -2,8 +2,8 @@
 
 from augenmerk.core.translation.experiment_file import Scene
 
-from ...documents.reading import shows
 from ...state.experiment_state import ExperimentState
+from ..documents.reading import shows
 from .lesson import Answers, OpenLesson, SceneAnswer
 from .lesson_bar import LessonBar
 

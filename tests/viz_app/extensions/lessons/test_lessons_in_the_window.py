@@ -23,7 +23,7 @@ from augenmerk.core.translation.experiment_file import (
     write_lesson_file,
 )
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents.reading import is_experiment
+from augenmerk.viz_app.extensions.documents.reading import is_experiment
 from augenmerk.viz_app.extensions.lessons.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, LessonTextDialog
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts
@@ -35,7 +35,7 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.pictures.test_html_page import Parts
-from tests.viz_app.parts import LEARN, TRANSLATE, learn_page_of, lessons_of
+from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, learn_page_of, lessons_of
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -88,7 +88,7 @@ def path(window: MainWindow, tmp_path: Path) -> Path:
 def test_a_lesson_is_stepped_through_by_keys_and_buttons(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     bar = lessons_of(window).bar
     assert not bar.isVisible()
-    window.documents.open(path)
+    documents_of(window).open(path)
     assert bar.isVisible()
     assert shown(qtbot, window) == ("1 of 3", "Ein Hund .")
     assert (bar.title.text(), bar.text.text()) == ("Scene 1", "Sentence 1.")
@@ -120,7 +120,7 @@ def test_arrows_walk_heads_again_in_edit_mode_and_without_a_lesson(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
     grid, hint = window.translate_page.heads.grid, window.translate_page.heads.hint
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     assert "← → scenes" in hint.text()
     window.state.intents.choose_head(Head("encoder", 0, 0))
@@ -143,7 +143,7 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, window)
     own = state.experiment
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     assert not state.editor.can_undo
     lessons_of(window).lesson.step(1)
@@ -194,7 +194,7 @@ def test_a_closed_lesson_gives_the_users_own_view_settings_back(
     settings.hides_wrapping, settings.zoom, settings.scale, settings.order = True, 20.0, "layer", "clarity"
     settings.show_together(Head("cross", 0, 1), Head("cross", 0, 0))
     own = look(window)
-    window.documents.open(path_of_other_view)
+    documents_of(window).open(path_of_other_view)
     lessons_of(window).lesson.step(3)
     settle(qtbot, window)
     assert OTHER_VIEW.items() <= look(window).items()
@@ -202,7 +202,7 @@ def test_a_closed_lesson_gives_the_users_own_view_settings_back(
     settle(qtbot, window)
     assert look(window) == own
     settings.picture = "lines"
-    window.documents.open(path_of_other_view)
+    documents_of(window).open(path_of_other_view)
     lessons_of(window).close()
     settle(qtbot, window)
     assert settings.picture == "lines", "the settings of another time are not taken for the user's"
@@ -212,7 +212,7 @@ def test_a_scenes_view_settings_are_not_those_of_the_next_start(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path_of_other_view: Path
 ) -> None:
     window.state.settings.hides_wrapping = True
-    window.documents.open(path_of_other_view)
+    documents_of(window).open(path_of_other_view)
     lessons_of(window).lesson.step(3)
     settle(qtbot, window)
     window.close()
@@ -313,7 +313,7 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
 
 
 def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     lesson = lessons_of(window).lesson
 
@@ -345,7 +345,7 @@ def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path
 
 
 def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).editing.ask_for_texts()
     dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
@@ -370,12 +370,12 @@ def question(window: MainWindow) -> QMessageBox:
 
 def test_unsaved_changes_are_asked_about(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     lessons = lessons_of(window)
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons.lesson.rename("Changed")
     lessons.close()
     question(window).button(QMessageBox.StandardButton.Cancel).click()
     assert lessons.bar.isVisible()
-    window.documents.open(path)
+    documents_of(window).open(path)
     assert lessons.lesson.lesson is not None
     assert lessons.lesson.lesson.title == "Changed", "the other lesson waits for the answer"
     question(window).button(QMessageBox.StandardButton.Discard).click()
@@ -388,7 +388,7 @@ def test_unsaved_changes_are_asked_about(qtbot: QtBot, window: MainWindow, path:
 
 
 def test_the_window_closes_only_when_the_lesson_is_decided(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.rename("Changed")
     window.close()
     assert window.isVisible()
@@ -430,7 +430,7 @@ def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, wi
 def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     qtbot: QtBot, window: MainWindow, path: Path, change, named: str
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
@@ -439,7 +439,7 @@ def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     change(values)
     wrong = path.with_name("wrong.augenmerk")
     wrong.write_text(json.dumps(values), encoding="utf-8")
-    window.documents.open(wrong)
+    documents_of(window).open(wrong)
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert named in box.informativeText()
     box.close()
@@ -463,7 +463,7 @@ def test_a_lesson_is_dropped_on_the_window_and_remembered(
 
 
 def test_a_lesson_is_opened_with_the_window(make_window: MakeWindow, path: Path, qtbot: QtBot) -> None:
-    again = make_window(sentence=None, experiment=path)
+    again = make_window(path, sentence=None)
     assert shown(qtbot, again) == ("1 of 3", "Ein Hund .")
 
 
@@ -472,7 +472,7 @@ def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
 ) -> None:
     path = tmp_path / "other.augenmerk"
     write_lesson_file(lesson_for(window, digest="b" * 64), path)
-    window.documents.open(path)
+    documents_of(window).open(path)
     for sentence in SENTENCES:
         qtbot.waitUntil(lambda sentence=sentence: window.state.experiment.source_text == sentence, timeout=20_000)
         assert "is neither a recent model" in window.state.notice
@@ -486,7 +486,7 @@ def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
 def test_a_scene_says_so_while_a_model_is_open_that_it_is_not_about(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     bar, own = lessons_of(window).bar, window.state.model
     assert own is not None
@@ -529,7 +529,7 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
 def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     assert not actions["Export lesson as a worksheet…"].isEnabled()
-    window.documents.open(path)
+    documents_of(window).open(path)
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     actions["Export lesson as a worksheet…"].trigger()
     dialog = lessons_of(window).dialog
@@ -553,7 +553,7 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
 def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     window.pages.show(LEARN)
     assert not lessons_of(window).bar.isVisible()
@@ -569,7 +569,7 @@ def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
 def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     target = path.with_suffix(".html")
     lessons_of(window).export.save_page(target)
@@ -591,7 +591,7 @@ def test_a_lesson_is_exported_as_a_page_that_runs_its_model(
     qtbot: QtBot, make_window: MakeWindow, tmp_path: Path
 ) -> None:
     window = make_window(None, sentence="Ein Mann schläft.", loader=None)
-    window.documents.open(shipped_lessons()[0])
+    documents_of(window).open(shipped_lessons()[0])
     settle(qtbot, window)
     target, done = tmp_path / "page.html", list[str]()
     lessons_of(window).done.connect(done.append)
@@ -608,7 +608,7 @@ def test_a_lesson_is_exported_as_a_page_that_runs_its_model(
 def test_a_lesson_of_another_model_is_not_exported_as_a_page_that_runs(
     qtbot: QtBot, window: MainWindow, path: Path, tmp_path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     scene = lessons_of(window).lesson.scene
     assert scene is not None
@@ -668,7 +668,7 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(bundled
 def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.step(2)
     settle(qtbot, window)
     head = Head("encoder", 0, 0)
@@ -695,7 +695,7 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
 def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, preferences: Preferences
 ) -> None:
-    window.documents.open(shipped_lessons()[1])
+    documents_of(window).open(shipped_lessons()[1])
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     window.close()
@@ -709,7 +709,7 @@ def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
 def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, damage: str
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.step(2)
     settle(qtbot, window)
     window.close()
@@ -740,7 +740,7 @@ def test_a_lesson_that_cannot_be_opened_again_is_told_once(
 def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, preferences: Preferences
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     window.close()
@@ -754,7 +754,7 @@ def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
 def test_a_new_start_with_a_sentence_shows_no_lesson(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     window.close()
     assert lessons_of(make_window(sentence="Ein Mann .")).lesson.lesson is None

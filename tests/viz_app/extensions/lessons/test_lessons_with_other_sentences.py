@@ -11,7 +11,7 @@ from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lesson
 from augenmerk.viz_app.main_window import MainWindow
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.extensions.learn.test_predictions import SENTENCES
-from tests.viz_app.parts import lessons_of
+from tests.viz_app.parts import documents_of, lessons_of
 
 pytestmark = [pytest.mark.heavy, pytest.mark.slow]
 CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton
@@ -29,7 +29,7 @@ def test_each_scene_takes_any_sentence_and_comes_back(qtbot: QtBot, make_window:
     window = make_window(None, sentence="Ein Mann schläft.", loader=open_once)
     lessons, field = lessons_of(window), window.translate_page.sentence.input
     before = window.state.experiment
-    window.documents.open(path)
+    documents_of(window).open(path)
     rest(qtbot, window)
     for place, scene in enumerate(lessons.lesson.scenes):
         lessons.lesson.go_to(place)

@@ -21,7 +21,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import OFF, lesson_for, question, settle, shown
-from tests.viz_app.parts import LEARN, TRANSLATE, learn_page_of, lessons_of
+from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, learn_page_of, lessons_of
 from tests.viz_app.synthetic import FakeTranslator
 
 pytestmark = pytest.mark.heavy
@@ -44,7 +44,7 @@ def titles(window: MainWindow) -> list[str]:
 
 
 def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     bar, before = lessons_of(window).bar, titles(window)
@@ -67,7 +67,7 @@ def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: Main
 
 
 def test_undo_first_undoes_later_changes_of_the_experiment(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     lessons_of(window).editing.delete_scene()
     settle(qtbot, window)
@@ -85,7 +85,7 @@ def test_undo_first_undoes_later_changes_of_the_experiment(qtbot: QtBot, window:
 def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     lessons_of(window).editing.update_scene()  # with its whole view
@@ -140,7 +140,7 @@ def test_closing_a_lesson_restores_sentence_heads_and_pin(qtbot: QtBot, window: 
     settle(qtbot, window)
     state.selection.pin(pin)
     own = state.experiment
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     assert state.experiment != own
@@ -159,7 +159,7 @@ def test_closing_a_lesson_after_a_restart_restores_the_screen_before_it(
     window.state.submit(toggle(Head("cross", 0, 2)))
     settle(qtbot, window)
     own = window.state.experiment
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     window.close()
@@ -179,11 +179,11 @@ def test_a_lesson_of_another_model_opens_it_without_a_warning_and_closing_restor
     lesson = lesson_for(window)
     model = ModelReference("other", FakeTranslator(other, "cpu").digest)
     opened = []
-    window.documents.model_requested.connect(opened.append)
+    documents_of(window).model_requested.connect(opened.append)
     scenes = tuple(replace(each, saved=replace(each.saved, model=model)) for each in lesson.scenes)
     path = tmp_path / "two-models.augenmerk"
     write_lesson_file(replace(lesson, scenes=(lesson.scenes[0], scenes[1])), path)
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     window.open_model(other)
     qtbot.waitUntil(lambda: window.state.model is not None and window.state.model.digest == model.digest)
@@ -210,7 +210,7 @@ def _with_digest_of_bundled(digest: str) -> type[FakeTranslator]:
 
 
 def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     lessons, bar, off = lessons_of(window), lessons_of(window).bar, toggle(Head("encoder", 0, 0))
     window.state.submit(off)
@@ -235,7 +235,7 @@ def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window
     window.state.submit(off)
     settle(qtbot, window)
     assert not lessons.lesson.is_changed
-    for leave in (lessons.close, window.close, lambda: window.documents.open(path)):
+    for leave in (lessons.close, window.close, lambda: documents_of(window).open(path)):
         leave()
         question(window).button(QMessageBox.StandardButton.Cancel).click()
         assert window.isVisible()
@@ -247,7 +247,7 @@ def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window
 
 
 def test_a_window_whose_unsaved_screen_is_discarded_closes(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     lessons_of(window).bar.edit_button.click()
@@ -272,7 +272,7 @@ def test_typed_texts_are_not_discarded_without_a_question(qtbot: QtBot, window: 
 
 
 def test_sentence_and_maps_of_a_scene_appear_together(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     state, page = window.state, window.translate_page
     lessons_of(window).lesson.step(1)
@@ -296,7 +296,7 @@ def test_a_scene_that_takes_long_is_announced(qtbot: QtBot, make_window: MakeWin
             return super().run(experiment, should_stop=should_stop)
 
     window = make_window(loader=Slow)
-    window.documents.open(path)
+    documents_of(window).open(path)
     bar = lessons_of(window).bar
     qtbot.waitUntil(lambda: bar.changes.isVisible() and bar.changes.text() == AWAITED)
     assert window.translate_page.sentence.input.text == "Ein Mann ."
@@ -312,7 +312,7 @@ def test_a_scene_that_is_refused_leaves_the_screen_and_its_view(
     wrong = replace(lesson.scenes[1].saved, experiment=replace(lesson.scenes[1].saved.experiment, source_text="BOOM"))
     path = tmp_path / "wrong.augenmerk"
     write_lesson_file(replace(lesson, scenes=(lesson.scenes[0], replace(lesson.scenes[1], saved=wrong))), path)
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     head = window.state.selection.head
     lessons_of(window).lesson.step(1)
@@ -330,7 +330,7 @@ def test_a_scene_that_is_refused_leaves_the_screen_and_its_view(
 def test_no_scene_of_the_shipped_lessons_counts_as_changed(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, loader=None)
     for path in shipped_lessons():
-        window.documents.open(path)
+        documents_of(window).open(path)
         for place in range(len(lessons_of(window).lesson.scenes)):
             settle(qtbot, window)
             assert lessons_of(window).lesson.place == place
@@ -342,11 +342,11 @@ def test_no_scene_of_the_shipped_lessons_counts_as_changed(qtbot: QtBot, make_wi
 def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
     qtbot: QtBot, window: MainWindow, path: Path, tmp_path: Path
 ) -> None:
-    window.documents.save(tmp_path / "experiment.augenmerk")
+    documents_of(window).save(tmp_path / "experiment.augenmerk")
     (tmp_path / "gone.augenmerk").write_bytes(path.read_bytes())
-    window.documents.open(tmp_path / "gone.augenmerk")
+    documents_of(window).open(tmp_path / "gone.augenmerk")
     (tmp_path / "gone.augenmerk").unlink()
-    window.documents.open(path)
+    documents_of(window).open(path)
     lessons_of(window).close()
     window.pages.show(LEARN)
     learn = learn_page_of(window)
@@ -368,7 +368,7 @@ def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
 def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     window.state.submit(intervene(OFF, ForcedToken(1, "dog")))
     settle(qtbot, window)
     lessons_of(window).bar.edit_button.click()
@@ -397,7 +397,7 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
 
 def test_changes_are_kept_while_they_are_unsaved(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     lessons, kept = lessons_of(window), window.preferences.unsaved_lesson_path
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     assert not kept.exists()
     lessons.lesson.rename("Another title")
@@ -413,7 +413,7 @@ def test_changes_are_kept_while_they_are_unsaved(qtbot: QtBot, window: MainWindo
 def test_unsaved_changes_of_a_saved_lesson_are_back_at_the_next_start(
     qtbot: QtBot, make_window: MakeWindow, window: MainWindow, path: Path
 ) -> None:
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     lessons_of(window).lesson.rename("Another title")
     again = make_window()  # as after a crash: the first window has not been closed
@@ -429,7 +429,7 @@ def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, 
     kept = window.preferences.unsaved_lesson_path
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("of a start without a sentence", encoding="utf-8")
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     earlier = kept.with_name("earlier-unsaved-lesson.augenmerk")
     with qtbot.waitSignal(lessons_of(window).done) as said:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
-from augenmerk.viz_app.documents.reading import view_values
+from augenmerk.viz_app.extensions.documents.reading import view_values
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
 from augenmerk.viz_app.extensions.presentation.pointer import POINTER_COMMANDS
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
@@ -22,7 +22,7 @@ from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
 from augenmerk.viz_app.state.marks import pointed_word
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for, settle, shown
-from tests.viz_app.parts import LEARN, TRANSLATE, lessons_of, open_chapter_in, presentation_of, views_of
+from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, lessons_of, open_chapter_in, presentation_of, views_of
 
 pytestmark = pytest.mark.heavy
 
@@ -37,7 +37,7 @@ def open_lesson(qtbot: QtBot, window: MainWindow, tmp_path: Path, *changes: dict
     lesson, path = lesson_for(window), tmp_path / "scenes.augenmerk"
     changed = tuple(replace(scene, **change) for scene, change in zip(lesson.scenes, changes, strict=False))
     write_lesson_file(replace(lesson, scenes=changed + lesson.scenes[len(changed) :]), path)
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     return path
 
@@ -212,7 +212,7 @@ def test_a_wrong_pointer_is_refused(qtbot: QtBot, window: MainWindow, tmp_path: 
     values["scenes"][1]["view"]["pointer"] = pointer
     wrong = path.with_name("wrong.augenmerk")
     wrong.write_text(json.dumps(values), encoding="utf-8")
-    window.documents.open(wrong)
+    documents_of(window).open(wrong)
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert "scenes[1]: view.pointer is" in box.informativeText()
     assert "Use one of cell, row, head, word, and one of ring, arrow, dim." in box.informativeText()
@@ -320,7 +320,7 @@ def test_a_wrong_content_of_a_tab_is_refused(
     values["scenes"][0]["view"][name] = value
     path.write_text(json.dumps(values), encoding="utf-8")
     before = contents_of(window, {name: value for names, _ in CONTENTS.values() for name in names})
-    window.documents.open(path)
+    documents_of(window).open(path)
     (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
     assert f"view.{name} " in box.informativeText()
     assert len(box.informativeText()) < 1500

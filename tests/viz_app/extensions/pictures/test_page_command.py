@@ -17,7 +17,7 @@ from augenmerk.core.extensions.page.packing import BYTES_PER_PARAMETER, PackedMo
 from augenmerk.core.extensions.page.scripts import joined_script
 from augenmerk.core.resources import bundled_model_path, resource_path
 from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
-from augenmerk.viz_app.documents.reading import SHIPPED_LESSONS
+from augenmerk.viz_app.extensions.documents.reading import SHIPPED_LESSONS
 from augenmerk.viz_app.extensions.pictures.page_parts import PARTS, page_script
 from augenmerk.viz_app.extensions.pictures.running_page import MODULES, TERMS, running_page_html, save_running_page
 from augenmerk.viz_app.launch import main

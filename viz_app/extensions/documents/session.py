@@ -10,12 +10,12 @@ from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file, write_experiment_file
 
-from ..preferences import Preferences
-from ..state.experiment_editor import open_experiment
-from ..state.experiment_state import ExperimentState, Stale
-from ..state.sentence_text import MAX_CHARACTERS
+from ...own_files import free_aside, restoring
+from ...preferences import Preferences
+from ...state.experiment_editor import open_experiment
+from ...state.experiment_state import ExperimentState, Stale
+from ...state.sentence_text import MAX_CHARACTERS
 from .last_result import read_last_result, write_last_result
-from .own_files import free_aside, restoring
 from .reading import apply_view, check_length, check_view, saved_experiment, with_contents
 
 KEEP_MS = 3_000

@@ -23,11 +23,11 @@ from augenmerk.core.translation.experiment_file import (
     read_document,
 )
 
-from ..state.experiment_state import ExperimentState
-from ..state.map_view import Pair, Pointer, PointerStyle, PointerTarget
-from ..state.map_view_settings import FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
-from ..state.sentence_text import MAX_CHARACTERS
-from ..state.tab_contents import CONTENT_FIELDS, TabContents
+from ...state.experiment_state import ExperimentState
+from ...state.map_view import Pair, Pointer, PointerStyle, PointerTarget
+from ...state.map_view_settings import FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
+from ...state.sentence_text import MAX_CHARACTERS
+from ...state.tab_contents import CONTENT_FIELDS, TabContents
 
 OPTIONS = choices_of(MapViewSettings)
 """The options of the maps that files keep, by name, with their choices."""

@@ -14,10 +14,10 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
     write_lesson_file,
 )
-from augenmerk.viz_app.documents.reading import saved_experiment
+from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import lessons_of
+from tests.viz_app.parts import documents_of, lessons_of
 
 pytestmark = pytest.mark.heavy
 
@@ -32,12 +32,12 @@ def test_an_experiment_with_a_missing_measure_shows_weights_says_so_and_keeps_it
     window, path = make_window(), tmp_path / "saved.augenmerk"
     saved = saved_experiment(window.state)
     write_experiment_file(replace(saved, view={**saved.view, "measure": "entropy-flow"}), path)
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     assert window.state.maps.shown_measure("cross") == "weight"
     said = "There is no measure “entropy-flow” here: its extension is not installed. The weights are shown."
     assert said in window.translate_page.head.meaning.text()
-    window.documents.save(path)
+    documents_of(window).save(path)
     assert read_experiment_file(path).view["measure"] == "entropy-flow"
 
 
@@ -47,7 +47,7 @@ def test_a_lesson_with_a_missing_view_shows_the_map_says_so_and_keeps_it(
     window, path = make_window(), tmp_path / "lesson.augenmerk"
     saved = saved_experiment(window.state)
     write_lesson_file(Lesson("Other tabs", (Scene("First", "Text.", saved, page="entropy-flow"),)), path)
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     lessons = lessons_of(window)
     assert lessons.lesson.scene is not None

@@ -27,7 +27,7 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
 
-from ..state.model_info import ModelInfo
+from ...state.model_info import ModelInfo
 
 MAX_BYTES = 16_000_000
 """Longer translations are not kept: writing them would delay closing."""

@@ -3,7 +3,7 @@
 import pytest
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.viz_app.documents.reading import heads_missing
+from augenmerk.viz_app.extensions.documents.reading import heads_missing
 
 FEWER_IN_DECODER = ModelConfig(num_encoder_layers=3, num_decoder_layers=2, num_heads=8, num_decoder_heads=4)
 MORE_IN_DECODER = ModelConfig(num_encoder_layers=3, num_decoder_layers=2, num_heads=4, num_decoder_heads=8)

@@ -35,9 +35,9 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
     write_lesson_file,
 )
-from augenmerk.viz_app.documents.experiment_documents import ExperimentDocuments, FindModelJob
-from augenmerk.viz_app.documents.reading import is_experiment, read_lesson, saved_experiment, view_values
-from augenmerk.viz_app.documents.session import KeptSession
+from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments, FindModelJob
+from augenmerk.viz_app.extensions.documents.reading import is_experiment, read_lesson, saved_experiment, view_values
+from augenmerk.viz_app.extensions.documents.session import KeptSession
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, reset, undo

@@ -20,10 +20,10 @@ from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.application import repair_settings
 from augenmerk.viz_app.crash_reports import END_OF_HEADER, default_folder, earlier_reports
-from augenmerk.viz_app.documents.last_result import _checksum
-from augenmerk.viz_app.documents.own_files import ASIDE
-from augenmerk.viz_app.documents.reading import saved_experiment
+from augenmerk.viz_app.extensions.documents.last_result import _checksum
+from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.own_files import ASIDE
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current
 from augenmerk.viz_app.theme import Theme

@@ -26,8 +26,8 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.documents import last_result
-from augenmerk.viz_app.documents.last_result import read_last_result, write_last_result
+from augenmerk.viz_app.extensions.documents import last_result
+from augenmerk.viz_app.extensions.documents.last_result import read_last_result, write_last_result
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current, Stale

@@ -22,13 +22,13 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 
-from ..preferences import Preferences
-from ..state.experiment_editor import open_experiment
-from ..state.experiment_state import ExperimentState
-from ..widgets.commands import Command
-from ..widgets.dialogs import add_files, ask_what_to_open, ask_where_to_save, show_failure
-from ..worker.inference import Failure, InferenceWorker, Request
-from ..worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
+from ...preferences import Preferences
+from ...state.experiment_editor import open_experiment
+from ...state.experiment_state import ExperimentState
+from ...widgets.commands import Command
+from ...widgets.dialogs import add_files, ask_what_to_open, ask_where_to_save, show_failure
+from ...worker.inference import Failure, InferenceWorker, Request
+from ...worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
 from .reading import (
     NO_DIGEST,
     apply_view,

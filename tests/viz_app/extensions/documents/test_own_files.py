@@ -18,10 +18,10 @@ from augenmerk.core.translation.experiment_file import (
     read_experiment_file,
     write_experiment_file,
 )
-from augenmerk.viz_app.documents.last_result import _checksum, write_last_result
-from augenmerk.viz_app.documents.own_files import set_aside
+from augenmerk.viz_app.extensions.documents.last_result import _checksum, write_last_result
 from augenmerk.viz_app.extensions.lessons.lesson_documents import SHIPPED_MARK
 from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.own_files import set_aside
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current
 from augenmerk.viz_app.worker.jobs import describe
@@ -29,7 +29,7 @@ from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.parts import LEARN, TRAIN, lessons_of, views_of
 from tests.viz_app.test_preferences import KEYS, NONSENSE
 
-EARLIER = Path(__file__).parents[2] / "earlier"
+EARLIER = Path(__file__).parents[3] / "earlier"
 SENTENCE = "ein mann steht dort ."
 Change = Callable[[Any], Any]
 
