@@ -226,25 +226,9 @@ class Preferences:
             if value != getattr(known, each.name):
                 self.settings.setValue(each.metadata["key"], _flag_text(value) if isinstance(value, bool) else value)
 
-    @property
-    def session_path(self) -> Path:
-        """The file of the last session: next to the settings if these are a file."""
-        return self._folder(user_state_path("augenmerk")) / "session.augenmerk"
-
-    @property
-    def before_lesson_path(self) -> Path:
-        """The file of the experiment that closing the open lesson restores."""
-        return self.session_path.with_name("before-lesson.augenmerk")
-
-    @property
-    def unsaved_lesson_path(self) -> Path:
-        """The file of the open lesson while it has unsaved changes."""
-        return self.session_path.with_name("unsaved-lesson.augenmerk")
-
-    @property
-    def last_result_path(self) -> Path:
-        """The file of the result that the last session ended with."""
-        return self.session_path.with_name("last-result.txt")
+    def own_file(self, name: str) -> Path:
+        """A file of this name that the window writes for its next start: next to the settings if these are a file."""
+        return self._folder(user_state_path("augenmerk")) / name
 
     @property
     def models_folder(self) -> Path:

@@ -64,7 +64,7 @@ class WindowPart:
         raise NotImplementedError
 
     def restore(self, *, shows_screen: bool) -> bool:
-        """Restores what was kept from the last session, unless the user asked for a sentence, a file or another model.
+        """Restores what was kept from the last session, unless the user asked for a sentence or another model.
 
         Args:
             shows_screen: whether the part may show an experiment of its own; else the screen stays unchanged.

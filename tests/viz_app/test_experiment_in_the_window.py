@@ -29,6 +29,7 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation, Word
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.documents.session import SESSION
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
@@ -442,14 +443,14 @@ def test_a_damaged_session_is_set_aside_and_the_window_starts(
     first = make_window(sentence="Zwei Hunde .")
     first.state.submit(toggle(OFF.head))
     first.close()
-    preferences.session_path.write_bytes(content)
+    preferences.own_file(SESSION).write_bytes(content)
     window = make_window(sentence=None)
     assert window.state.result is not None
     assert window.state.experiment.interventions == ()
     assert window.findChildren(QMessageBox) == []
-    assert preferences.session_path.with_name("session.augenmerk.unreadable").read_bytes() == content
+    assert preferences.own_file("session.augenmerk.unreadable").read_bytes() == content
     window.close()
-    assert preferences.session_path.exists(), "and keeps the next one"
+    assert preferences.own_file(SESSION).exists(), "and keeps the next one"
 
 
 def _save(path: Path, translator: Translator, *interventions, view=None) -> Experiment:
@@ -548,7 +549,7 @@ def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
     window.close()
     model = ModelReference(translator.name, translator.digest)
     given = Experiment(SENTENCE, GivenTarget("man " * 1200), (OFF,))
-    write_experiment_file(SavedExperiment(given, model, {}), preferences.session_path)
+    write_experiment_file(SavedExperiment(given, model, {}), preferences.own_file(SESSION))
     again = make_window(None, sentence=None, loader=None)
     _check(again, translator.compare(Experiment(SENTENCE)))
     assert "the given translation" in again.translate_page.sentence.note.text()

@@ -581,7 +581,7 @@ def test_a_stored_sentence_of_ten_megabytes_is_set_aside_and_an_example_stands_i
     assert window.translate_page.sentence.input.text in example_sentences()
     window.close()
     assert preferences.sentence == ""
-    assert preferences.session_path.with_name("sentence.txt.unreadable").read_text() == text
+    assert preferences.own_file("sentence.txt.unreadable").read_text() == text
 
 
 @pytest.mark.heavy

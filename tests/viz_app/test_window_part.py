@@ -9,6 +9,7 @@ from PySide6.QtGui import QDropEvent
 
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.extensions.documents.part import DocumentsPart
+from augenmerk.viz_app.extensions.documents.session import SESSION
 from augenmerk.viz_app.extensions.lessons.part import LessonsPart
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.pages import TRANSLATE
@@ -32,7 +33,7 @@ class NotesPart(WindowPart):
 
     @property
     def kept(self) -> Path:
-        return self.window.preferences.session_path.with_name(KEPT)
+        return self.window.preferences.own_file(KEPT)
 
     def opens(self, path: Path) -> bool:
         return path.suffix == ".notes"
@@ -133,4 +134,4 @@ def test_without_the_part_for_documents_the_window_opens_without_lessons(
     assert "Lessons need the extension “documents”, which is missing." in window.top_bar.status.text()
     window.show_palette()
     window.close()
-    assert not preferences.session_path.exists()
+    assert not preferences.own_file(SESSION).exists()

@@ -18,6 +18,8 @@ from ...state.sentence_text import MAX_CHARACTERS
 from .last_result import read_last_result, write_last_result
 from .reading import apply_view, check_length, check_view, saved_experiment, with_contents
 
+SESSION, LAST_RESULT = "session.augenmerk", "last-result.txt"
+"""Own files: the experiment that the last session ended with, and its result."""
 KEEP_MS = 3_000
 """Delay after a result: a process that is killed loses at most these changes."""
 logger = logging.getLogger(__name__)
@@ -43,7 +45,7 @@ class KeptSession(QObject):
         Does not wait for the disk, as the user may be typing; an incomplete file is set aside at the next start.
         """
         self.timer.stop()
-        model, path = self._state.model, self._preferences.session_path
+        model, path = self._state.model, self._preferences.own_file(SESSION)
         if model is not None and self._preferences.is_stand_in(model.path):
             return
         try:
@@ -62,7 +64,7 @@ class KeptSession(QObject):
 
         An unreadable file is set aside, and the app starts without it.
         """
-        path = self._preferences.session_path
+        path = self._preferences.own_file(SESSION)
         with restoring(path):
             if not path.exists():
                 return False
@@ -84,7 +86,7 @@ class KeptSession(QObject):
         Args:
             model_path: of the model that this start opens; None for the bundled one.
         """
-        path, result_path = self._preferences.session_path, self._preferences.last_result_path
+        path, result_path = self._preferences.own_file(SESSION), self._preferences.own_file(LAST_RESULT)
         with restoring(path):
             if path.exists():
                 self._read(path)
@@ -97,7 +99,7 @@ class KeptSession(QObject):
         if model is None or model.path is None or result is None or self._preferences.is_stand_in(model.path):
             return
         try:
-            write_last_result(self._preferences.last_result_path, result, model)
+            write_last_result(self._preferences.own_file(LAST_RESULT), result, model)
         except (AugenmerkError, OSError) as error:
             logger.info("The result was not kept: %s", error)
 
@@ -106,7 +108,7 @@ class KeptSession(QObject):
 
         An unreadable file is set aside; any other is replaced at the end of the session.
         """
-        path = self._preferences.last_result_path
+        path = self._preferences.own_file(LAST_RESULT)
         with restoring(path):
             last = read_last_result(path, model_path or bundled_model_path())
             if last is None or last[0].experiment != self._state.experiment:
@@ -122,10 +124,10 @@ class KeptSession(QObject):
         text = self._preferences.sentence
         if len(text) <= MAX_CHARACTERS:
             return text
-        path = self._preferences.session_path
+        path = self._preferences.own_file("sentence.txt")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(free_aside(path.with_name("sentence.txt")), text)
+            write_text(free_aside(path), text)
         except (AugenmerkError, OSError, UnicodeError) as error:
             logger.info("The last sentence could not be set aside: %s", error)
         self._preferences.sentence = ""

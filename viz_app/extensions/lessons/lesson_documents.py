@@ -63,6 +63,8 @@ from .scene_on_screen import SceneOnScreen
 FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
 PREFIX = "Lesson: "
 """Prefix of titles in the palette."""
+BEFORE_LESSON, UNSAVED_LESSON = "before-lesson.augenmerk", "unsaved-lesson.augenmerk"
+"""Own files: the experiment that closing the open lesson restores; that lesson while it has unsaved changes."""
 SHIPPED_MARK = "shipped:"
 """In settings, the prefix of the name of a lesson that ships: the installation may move."""
 PAGES = {"html": "Page for the browser (*.html)", "pdf": "PDF (*.pdf)"}
@@ -269,14 +271,14 @@ class Former:
     def keep(self, preferences: Preferences) -> None:
         """Keeps the experiment for the next session, in which the lesson is open."""
         try:
-            write_experiment_file(self.saved, preferences.before_lesson_path, durable=False)
+            write_experiment_file(self.saved, preferences.own_file(BEFORE_LESSON), durable=False)
         except AugenmerkError as error:
             logger.info("The screen before the lesson was not kept: %s", error)
 
     @classmethod
     def kept(cls, state: ExperimentState, preferences: Preferences) -> "Former":
         """The screen before the lesson as kept by the last session; the present one if that is impossible."""
-        saved, path = with_contents(saved_experiment(state), state), preferences.before_lesson_path
+        saved, path = with_contents(saved_experiment(state), state), preferences.own_file(BEFORE_LESSON)
         with restoring(path):
             if path.exists():
                 kept = read_experiment_file(path)
@@ -319,7 +321,7 @@ class LessonDocuments(QObject):
         self.state, self._preferences, self.window = state, preferences, window
         self.experiments = experiments
         self._former: Former | None = None
-        self._unsaved, self._keeps_unsaved = preferences.unsaved_lesson_path, False
+        self._unsaved, self._keeps_unsaved = preferences.own_file(UNSAVED_LESSON), False
         self.lesson = OpenLesson()
         self.answer = SceneAnswer(self.lesson)
         self.bar = LessonBar(self.lesson, self.answer)
@@ -441,7 +443,7 @@ class LessonDocuments(QObject):
             self.screen.wait(False)
             self.lesson.close()
             former, self._former = self._former, None
-            self._preferences.before_lesson_path.unlink(missing_ok=True)
+            self._preferences.own_file(BEFORE_LESSON).unlink(missing_ok=True)
             if former is not None and former.saved.experiment.source_text.strip():
                 self.state.submit(resume_history(former.editor), asks=False)
                 self.experiments.show(former.saved, None)

@@ -22,6 +22,7 @@ from augenmerk.viz_app.application import repair_settings
 from augenmerk.viz_app.crash_reports import END_OF_HEADER, default_folder, earlier_reports
 from augenmerk.viz_app.extensions.documents.last_result import _checksum
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
+from augenmerk.viz_app.extensions.lessons.lesson_documents import UNSAVED_LESSON
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.own_files import ASIDE
 from augenmerk.viz_app.preferences import Preferences
@@ -142,7 +143,7 @@ def own_files(home: Path, start: Callable[[], MainWindow], tmp_path: Path, qtbot
     window = start()
     lessons_of(window).lesson.add(Scene("First", "Not saved.", saved_experiment(window.state)))
     lessons_of(window).keep_former()
-    qtbot.waitUntil(preferences.unsaved_lesson_path.exists)
+    qtbot.waitUntil(preferences.own_file(UNSAVED_LESSON).exists)
     window.shutdown.end()
     shutil.copytree(home, tmp_path / "good", symlinks=True)
     return [path for path in sorted(home.rglob("*")) if path.is_file()]

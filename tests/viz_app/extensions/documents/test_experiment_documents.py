@@ -37,7 +37,7 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments, FindModelJob
 from augenmerk.viz_app.extensions.documents.reading import is_experiment, read_lesson, saved_experiment, view_values
-from augenmerk.viz_app.extensions.documents.session import KeptSession
+from augenmerk.viz_app.extensions.documents.session import SESSION, KeptSession
 from augenmerk.viz_app.models.loader import foreign_source
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, reset, undo
@@ -320,10 +320,10 @@ def test_keeping_what_is_on_the_screen_does_not_wait_for_the_disk(
     waited: list[int] = []
     monkeypatch.setattr("augenmerk.core.storage.os.fsync", waited.append)
     session.keep()
-    assert preferences.session_path.exists()
+    assert preferences.own_file(SESSION).exists()
     assert not waited
     state.submit(intervene(*CHANGES))
-    write_experiment_file(saved_experiment(state), preferences.session_path.with_name("saved.augenmerk"))
+    write_experiment_file(saved_experiment(state), preferences.own_file("saved.augenmerk"))
     assert waited, "what somebody saves by hand survives a loss of power"
 
 
@@ -331,7 +331,7 @@ def test_keeping_what_is_on_the_screen_does_not_wait_for_the_disk(
 def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
     session: KeptSession, qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
 ) -> None:
-    path, timer = preferences.session_path, session.timer
+    path, timer = preferences.own_file(SESSION), session.timer
     assert not path.exists()
     timer.setInterval(1_000)
     state.submit(intervene(*CHANGES))
@@ -353,7 +353,7 @@ def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
 def test_a_session_that_cannot_be_restored_is_set_aside(
     session: KeptSession, documents: ExperimentDocuments, preferences: Preferences, content: bytes
 ) -> None:
-    path = preferences.session_path
+    path = preferences.own_file(SESSION)
     path.write_bytes(content)
     assert not session.restore()
     assert not path.exists()
@@ -364,7 +364,7 @@ def test_a_session_that_cannot_be_restored_is_set_aside(
 def test_a_session_with_an_impossible_intervention_is_set_aside(
     session: KeptSession, documents: ExperimentDocuments, preferences: Preferences
 ) -> None:
-    path = preferences.session_path
+    path = preferences.own_file(SESSION)
     saved = SavedExperiment(
         Experiment("ein mann", interventions=(ForcedToken(0, "dog"),)), ModelReference("one", "a" * 64)
     )
@@ -382,7 +382,7 @@ def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_se
     tmp_path: Path,
     experiment: Experiment,
 ) -> None:
-    path = preferences.session_path
+    path = preferences.own_file(SESSION)
     write_experiment_file(SavedExperiment(experiment, ModelReference("one", "a" * 64), {}), path)
     documents.open(path)
     assert "has 900,000 characters; the window allows 5,000" in problem(documents)

@@ -28,6 +28,7 @@ from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.documents import last_result
 from augenmerk.viz_app.extensions.documents.last_result import read_last_result, write_last_result
+from augenmerk.viz_app.extensions.documents.session import LAST_RESULT, SESSION
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current, Stale
@@ -239,7 +240,7 @@ def test_nothing_is_shown_for_another_model_sentence_or_experiment(
     make_window: MakeWindow, checkpoint: Path, tmp_path: Path, preferences: Preferences, loader: _WaitingLoader
 ) -> None:
     _close_first_session(make_window, checkpoint)
-    kept = preferences.last_result_path.read_bytes()
+    kept = preferences.own_file(LAST_RESULT).read_bytes()
     other = tmp_path / "other.safetensors"
     write_untrained_checkpoint(other)
 
@@ -252,13 +253,13 @@ def test_nothing_is_shown_for_another_model_sentence_or_experiment(
     assert shown() is not None
     assert shown(other) is None
     assert shown(sentence=SENTENCE) is None
-    session = preferences.session_path.read_text()
-    preferences.session_path.write_text(session.replace("steht", "läuft"))
+    session = preferences.own_file(SESSION).read_text()
+    preferences.own_file(SESSION).write_text(session.replace("steht", "läuft"))
     assert shown() is None
-    preferences.session_path.write_text(session)
-    preferences.last_result_path.write_bytes(kept[:-1])
+    preferences.own_file(SESSION).write_text(session)
+    preferences.own_file(LAST_RESULT).write_bytes(kept[:-1])
     assert shown() is None
-    assert not preferences.last_result_path.with_suffix(".unreadable").exists()
+    assert not preferences.own_file(LAST_RESULT).with_suffix(".unreadable").exists()
 
 
 @pytest.mark.heavy
@@ -266,10 +267,10 @@ def test_a_damaged_file_is_replaced_when_the_window_closes(
     make_window: MakeWindow, checkpoint: Path, preferences: Preferences
 ) -> None:
     result = _close_first_session(make_window, checkpoint)
-    preferences.last_result_path.write_bytes(b"damaged")
+    preferences.own_file(LAST_RESULT).write_bytes(b"damaged")
     window = make_window(None, sentence=None, loader=None)
     window.close()
-    found, _ = read_last_result(preferences.last_result_path, checkpoint)
+    found, _ = read_last_result(preferences.own_file(LAST_RESULT), checkpoint)
     assert found.changed.text == result.changed.text
 
 

@@ -19,7 +19,8 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 from augenmerk.viz_app.extensions.documents.last_result import _checksum, write_last_result
-from augenmerk.viz_app.extensions.lessons.lesson_documents import SHIPPED_MARK
+from augenmerk.viz_app.extensions.documents.session import LAST_RESULT, SESSION
+from augenmerk.viz_app.extensions.lessons.lesson_documents import BEFORE_LESSON, SHIPPED_MARK, UNSAVED_LESSON
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.own_files import set_aside
 from augenmerk.viz_app.preferences import Preferences
@@ -41,8 +42,8 @@ def first_session(untrained_checkpoint: Path, preferences: Preferences) -> None:
     result, model = translator.compare(Experiment(SENTENCE)), describe(translator)
     preferences.model = untrained_checkpoint
     saved = SavedExperiment(result.experiment, ModelReference(model.title, model.digest))
-    write_experiment_file(saved, preferences.session_path)
-    write_last_result(preferences.last_result_path, result, model)
+    write_experiment_file(saved, preferences.own_file(SESSION))
+    write_last_result(preferences.own_file(LAST_RESULT), result, model)
 
 
 def start_again(qtbot: QtBot, make_window: MakeWindow) -> MainWindow:
@@ -115,7 +116,7 @@ RESULTS: dict[str, Change] = {
 def test_a_last_result_of_another_structure_is_set_aside(
     qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
 ) -> None:
-    path = preferences.last_result_path
+    path = preferences.own_file(LAST_RESULT)
     values = RESULTS[name](json.loads(path.read_bytes()[64:]))
     content = json.dumps(values).encode("ascii")
     path.write_bytes(_checksum(content) + content)
@@ -149,10 +150,10 @@ def write(path: Path, content: bytes | None) -> None:
 def test_files_of_a_session_with_any_content_are_set_aside(
     qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
 ) -> None:
-    paths = [preferences.session_path, preferences.last_result_path]
+    paths = [preferences.own_file(SESSION), preferences.own_file(LAST_RESULT)]
     for path in paths:
         content = CONTENTS[name]
-        is_result = path == preferences.last_result_path
+        is_result = path == preferences.own_file(LAST_RESULT)
         write(path, _checksum(content) + content if content is not None and is_result else content)
     start_again(qtbot, make_window)
     assert aside(paths[0]).exists()
@@ -164,11 +165,11 @@ def test_files_of_a_session_with_any_content_are_set_aside(
 def test_damaged_files_are_set_aside_at_a_start_that_restores_none(
     make_window: MakeWindow, preferences: Preferences, untrained_checkpoint: Path, tmp_path: Path, name: str, start: str
 ) -> None:
-    paths = [preferences.last_result_path]
+    paths = [preferences.own_file(LAST_RESULT)]
     if start == "no session":
-        preferences.session_path.unlink()
+        preferences.own_file(SESSION).unlink()
     else:
-        paths.append(preferences.session_path)
+        paths.append(preferences.own_file(SESSION))
     for path in paths:
         write(path, CONTENTS[name])
     model = untrained_checkpoint
@@ -185,9 +186,9 @@ def test_a_start_with_a_sentence_replaces_the_session(
     make_window: MakeWindow, preferences: Preferences, untrained_checkpoint: Path
 ) -> None:
     make_window(untrained_checkpoint, sentence="ein hund .", loader=open_once).close()
-    assert read_experiment_file(preferences.session_path).experiment.source_text == "ein hund ."
-    assert not aside(preferences.session_path).exists()
-    assert not aside(preferences.last_result_path).exists()
+    assert read_experiment_file(preferences.own_file(SESSION)).experiment.source_text == "ein hund ."
+    assert not aside(preferences.own_file(SESSION)).exists()
+    assert not aside(preferences.own_file(LAST_RESULT)).exists()
 
 
 @pytest.mark.heavy
@@ -195,7 +196,7 @@ def test_a_start_with_a_sentence_replaces_the_session(
 def test_the_screen_before_a_lesson_with_any_content_is_set_aside(
     qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
 ) -> None:
-    path, preferences.lesson_name = preferences.before_lesson_path, f"{SHIPPED_MARK}1-attention{SUFFIX}"
+    path, preferences.lesson_name = preferences.own_file(BEFORE_LESSON), f"{SHIPPED_MARK}1-attention{SUFFIX}"
     write(path, CONTENTS[name])
     window = start_again(qtbot, make_window)
     assert lessons_of(window).lesson.lesson is not None
@@ -207,7 +208,7 @@ def test_the_screen_before_a_lesson_with_any_content_is_set_aside(
 def test_changes_of_a_lesson_with_any_content_are_reported_and_set_aside(
     qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
 ) -> None:
-    path = preferences.unsaved_lesson_path
+    path = preferences.own_file(UNSAVED_LESSON)
     write(path, CONTENTS[name])
     window = start_again(qtbot, make_window)
     assert lessons_of(window).lesson.lesson is None
@@ -220,7 +221,11 @@ def test_changes_of_a_lesson_with_any_content_are_reported_and_set_aside(
 def test_a_file_that_cannot_be_set_aside_keeps_nothing_from_starting(
     qtbot: QtBot, make_window: MakeWindow, preferences: Preferences
 ) -> None:
-    for path in (preferences.unsaved_lesson_path, preferences.session_path, preferences.last_result_path):
+    for path in (
+        preferences.own_file(UNSAVED_LESSON),
+        preferences.own_file(SESSION),
+        preferences.own_file(LAST_RESULT),
+    ):
         write(path, b"x")
         aside(path).mkdir()
         (aside(path) / "file").touch()

@@ -24,6 +24,7 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.documents.reading import is_experiment
+from augenmerk.viz_app.extensions.documents.session import SESSION
 from augenmerk.viz_app.extensions.lessons.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, LessonTextDialog
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts
@@ -744,7 +745,7 @@ def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     window.close()
-    preferences.session_path.write_bytes(b"damaged")
+    preferences.own_file(SESSION).write_bytes(b"damaged")
     again = make_window(sentence=None)
     assert shown(qtbot, again) == ("2 of 3", "Zwei Hunde .")
     assert again.state.experiment.interventions == (OFF,)

@@ -14,7 +14,7 @@ from augenmerk.core.translation.experiment_file import ModelReference, read_less
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.learn.chapter import read_chapters
 from augenmerk.viz_app.extensions.lessons.lesson_bar import AWAITED, CHANGED, LessonTextDialog
-from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
+from augenmerk.viz_app.extensions.lessons.lesson_documents import UNSAVED_LESSON, shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
@@ -396,7 +396,7 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
 
 
 def test_changes_are_kept_while_they_are_unsaved(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    lessons, kept = lessons_of(window), window.preferences.unsaved_lesson_path
+    lessons, kept = lessons_of(window), window.preferences.own_file(UNSAVED_LESSON)
     documents_of(window).open(path)
     settle(qtbot, window)
     assert not kept.exists()
@@ -426,7 +426,7 @@ def test_unsaved_changes_of_a_saved_lesson_are_back_at_the_next_start(
 
 
 def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    kept = window.preferences.unsaved_lesson_path
+    kept = window.preferences.own_file(UNSAVED_LESSON)
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("of a start without a sentence", encoding="utf-8")
     documents_of(window).open(path)
@@ -441,7 +441,7 @@ def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, 
 
 
 def test_a_damaged_file_of_unsaved_changes_is_reported_once_and_set_aside(window: MainWindow) -> None:
-    kept = window.preferences.unsaved_lesson_path
+    kept = window.preferences.own_file(UNSAVED_LESSON)
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("{", encoding="utf-8")
     assert lessons_of(window).restore(shows_scene=False) is not None
