@@ -17,8 +17,6 @@ from augenmerk.core.translation.experiment_file import (
     SUFFIX,
     Lesson,
     SavedExperiment,
-    to_command,
-    to_python,
     write_experiment_file,
 )
 
@@ -29,6 +27,7 @@ from ...widgets.commands import Command
 from ...widgets.dialogs import add_files, ask_what_to_open, ask_where_to_save, show_failure
 from ...worker.inference import Failure, InferenceWorker, Request
 from ...worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
+from .copying import to_command, to_python
 from .reading import (
     NO_DIGEST,
     apply_view,

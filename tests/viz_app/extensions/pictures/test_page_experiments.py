@@ -39,9 +39,9 @@ from augenmerk.core.translation.experiment_file import (
     experiment_from_json,
     experiment_to_json,
     part_to_json,
-    to_command,
 )
 from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.extensions.documents.copying import to_command
 from augenmerk.viz_app.extensions.pictures.page_parts import page_script
 from augenmerk.viz_app.state import experiment_editor as edits
 from augenmerk.viz_app.state.experiment_editor import ExperimentEditor, Step

@@ -30,12 +30,13 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.experiment_file import to_command, to_python
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.documents.copying import to_command, to_python
 from tests.core.translation.random_experiments import TOKENS, AnyValues, ValuesForModel, random_experiment
 from tests.core.translation.random_models import make_translator
+from tests.core.translators import subword_translator  # noqa: F401
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = Path(__file__).resolve().parents[4]
 SENTENCE = "Ein Mann steht auf einer Leiter."
 INTERVENTIONS = (
     SourceWordRemoved(3),
@@ -124,7 +125,7 @@ def test_python_is_what_a_person_would_write(untrained_checkpoint: Path) -> None
 
 
 @pytest.mark.heavy
-def test_a_command_is_parsed_into_the_same_experiment(subword_translator: Translator) -> None:
+def test_a_command_is_parsed_into_the_same_experiment(subword_translator: Translator) -> None:  # noqa: F811
     codec = subword_translator.checkpoint.codecs.target
     tokens = (*codec.vocabulary.tokens[3:], *(token for token in TOKENS if not token.startswith("▁")))
     random_numbers, parser = random.Random(6), make_parser()
