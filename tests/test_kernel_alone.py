@@ -69,6 +69,7 @@ def test_the_command_line_helps_and_translates() -> None:
     text = run(COMMAND, "--help")
     assert "translate a text" in text
     assert "train a model" not in text
+    assert "describe a checkpoint" not in text
     assert run(COMMAND, "translate", "Zwei Hunde spielen im Schnee.").strip() == "Two dogs play in the snow."
 
 

@@ -16,10 +16,7 @@ SUBCOMMANDS: Registry[Subcommand] = Registry(
     "augenmerk.commands",
     Subcommand,
     "command",
-    {
-        "translate": Subcommand("translate a text", "augenmerk.core.cli.translate", order=10),
-        "info": Subcommand("describe a checkpoint", "augenmerk.core.cli.info", order=80),
-    },
+    {"translate": Subcommand("translate a text", "augenmerk.core.cli.translate", order=10)},
 )
 """Every command, by its name. Only the requested one is imported: some take seconds."""
 WINDOW = "app"

@@ -14,6 +14,7 @@ TRAIN = Subcommand("train a model", "augenmerk.core.extensions.training.cli.trai
 RUNS = Subcommand("list training runs", "augenmerk.core.extensions.training.cli.runs", order=50)
 EVALUATE = Subcommand("score a model on a corpus", "augenmerk.core.extensions.training.cli.evaluate", order=60)
 DATA = Subcommand("prepare a corpus for training elsewhere", "augenmerk.core.extensions.training.cli.data", order=70)
+INFO = Subcommand("describe a checkpoint", "augenmerk.core.extensions.info.command", order=80)
 AVERAGE = Subcommand(
     "average checkpoints, or halve the size of one", "augenmerk.core.extensions.training.cli.average", order=90
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from ...config import RunConfig, preset
-from ...model.size import preset_vocabulary_sizes, size_rows, total
+from ..info.size import preset_vocabulary_sizes, size_rows, total
 
 MULTI30K_PAIRS = 29_000
 TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 19.4

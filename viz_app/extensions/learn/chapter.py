@@ -24,8 +24,8 @@ A chapter consists of its title, its claim, and then paragraphs and directives, 
     **softmax(QKᵀ) V**
     :::
 
-Words in braces are values of the displayed experiment (`values`). `parts` names the modules of the model
-that the chapter is about (`core.model.size`), or `all`. `begin` lists the actions on entering the chapter, `try` those
+Words in braces are values of the displayed experiment (`values`). `parts` names the modules of the model that the
+chapter is about (`core.extensions.info.size`), or `all`. `begin` lists the actions on entering the chapter, `try` those
 of a button (`actions`). `figure` names a live figure (`figures.registry`), `predict` a
 question whose answer is computed (`checks`). A `textbook` text is folded until the reader opens it.
 """
@@ -39,7 +39,7 @@ from functools import cache
 from pathlib import Path
 
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.model.size import MODULES, Module
+from augenmerk.core.extensions.info.size import MODULES, Module
 from augenmerk.core.resources import resource_path
 
 LANGUAGE = "en"

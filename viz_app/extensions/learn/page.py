@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QPushButton, QStackedWidget, QWidget
 
-from augenmerk.core.model.size import Module
+from augenmerk.core.extensions.info.size import Module
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.languages import language_name
 

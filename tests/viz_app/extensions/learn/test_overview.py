@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.model.size import MODULES, Module
+from augenmerk.core.extensions.info.size import MODULES, Module
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.learn.chapter import ChapterError, chapters_folder, read_chapter, read_chapters
 from augenmerk.viz_app.extensions.learn.figures.one_page import OnePageFigure

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.device import DeviceChoice
-from augenmerk.core.model.size import MODULES, Module, size_rows, total
+from augenmerk.core.extensions.info.size import MODULES, Module, size_rows, total
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.learn.chapter_view import COMPUTING
 from augenmerk.viz_app.extensions.learn.checks import part_sizes

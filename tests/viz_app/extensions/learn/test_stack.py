@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from augenmerk.core.config import PRESETS, ModelConfig
+from augenmerk.core.extensions.info.size import MODULES, size_rows
 from augenmerk.core.model.shapes import NoRandomNumbers
-from augenmerk.core.model.size import MODULES, size_rows
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.viz_app.extensions.learn.checks import part_sizes
 from augenmerk.viz_app.extensions.learn.figures.sizes import GROUPS

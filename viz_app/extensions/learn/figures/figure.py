@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from augenmerk.core.model.size import Module
+from augenmerk.core.extensions.info.size import Module
 from augenmerk.core.translation.result import FloatArray, Translation
 
 from ....heatmap.heatmap import MANY_ROWS, row_height

@@ -10,7 +10,7 @@ from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPainter
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.config import ModelConfig
-from augenmerk.core.model.size import MODULES, Module, Size, SizeRow, size_rows, total
+from augenmerk.core.extensions.info.size import MODULES, Module, Size, SizeRow, size_rows, total
 from augenmerk.core.quantities import counted
 
 from ....state.model_info import ModelInfo

@@ -5,25 +5,25 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..config import PRESETS, ModelConfig, preset
-from ..errors import CheckpointError, ConfigError
-from ..model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
-from ..plain_text import one_line
-from ..quantities import percent
-from ..text.languages import language_name
-from ..text.word_counts import RARE_BELOW
-from ..translation.typed_text import encode_source
-from .lines import print_note
-from .options import add_checkpoint, load_translator
+from ...cli.lines import print_note
+from ...cli.options import add_checkpoint, load_translator
+from ...config import PRESETS, ModelConfig, preset
+from ...errors import CheckpointError, ConfigError
+from ...plain_text import one_line
+from ...quantities import percent
+from ...text.languages import language_name
+from ...text.word_counts import RARE_BELOW
+from ...translation.typed_text import encode_source
+from .size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
 
 NUM_TOKENS = 20
 """Default number of source and target tokens."""
 
 if TYPE_CHECKING:
-    from ..checkpoint.history import EpochRecord
-    from ..model.transformer import Transformer
-    from ..text.word_counts import WordCounts
-    from ..translation.translator import Translator
+    from ...checkpoint.history import EpochRecord
+    from ...model.transformer import Transformer
+    from ...text.word_counts import WordCounts
+    from ...translation.translator import Translator
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import preset
-from augenmerk.core.model.size import MODULES, size_rows, total
+from augenmerk.core.extensions.info.size import MODULES, size_rows, total
 from augenmerk.core.translation.translator import Translator
 
 

@@ -10,9 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from augenmerk.core.config import PRESETS, ModelConfig, preset
-from augenmerk.core.extensions.training.corpora.loading import load_corpus
-from augenmerk.core.model.shapes import NoRandomNumbers
-from augenmerk.core.model.size import (
+from augenmerk.core.extensions.info.size import (
     MODULES,
     MULTI30K_VOCABULARY_SIZES,
     Module,
@@ -20,6 +18,8 @@ from augenmerk.core.model.size import (
     size_rows,
     total,
 )
+from augenmerk.core.extensions.training.corpora.loading import load_corpus
+from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.transformer import Transformer
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, SMALL, make_model
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from ..config import ModelConfig, RunConfig
+from ...config import ModelConfig, RunConfig
 
 Module = Literal[
     "source embedding",

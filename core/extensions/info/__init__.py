@@ -1,0 +1,1 @@
+"""What a model is made of: its settings, and the size of its parts."""
