@@ -7,7 +7,8 @@ from pathlib import Path
 
 import torch
 
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import RunConfig
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.loading import COPY, load_corpus
 from augenmerk.core.extensions.training.events import StepDone, TrainingEvent, TrainingStarted
 from augenmerk.core.extensions.training.loop import train

@@ -109,7 +109,7 @@ def _work(threads: str, cores: Sequence[int]) -> None:
     assert "torch" not in sys.modules
     import torch
 
-    from augenmerk.core.config import preset
+    from augenmerk.core.extensions.run_settings.presets import preset
     from augenmerk.core.extensions.training.corpora.batches import collate
     from augenmerk.core.extensions.training.session import TrainingSession
     from augenmerk.core.resources import example_sentences

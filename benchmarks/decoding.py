@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.inference.compiled import CompiledTransformer
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.decoding import DecodingRules, greedy_search

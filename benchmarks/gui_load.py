@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import RunConfig
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.loading import COPY
 from benchmarks.lag import allowed_lag, lags, percentile
 from benchmarks.ratio import Ratio

@@ -25,7 +25,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.batches import Batch, collate, training_batches
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
 from augenmerk.core.extensions.training.corpora.prepared import EncodedPairs, PreparedCorpus

@@ -12,7 +12,7 @@ def write_untrained_checkpoint(path: Path, *, seed: int = 0, num_layers: int = 2
     import torch
 
     from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
-    from augenmerk.core.config import preset
+    from augenmerk.core.extensions.run_settings.presets import preset
     from augenmerk.core.model.transformer import Transformer
     from augenmerk.core.text.codec import CodecPair
 

@@ -13,7 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.cli.stopping import stop_on_interrupt
 from augenmerk.core.extensions.training.cli.train import read_changes
 from augenmerk.core.extensions.training.corpora.loading import COPY, load_corpus

@@ -1,16 +1,13 @@
-"""Frozen settings of a run, and the presets by name."""
+"""Frozen settings of a run."""
 
 from .groups import Activation, DataConfig, DecodingConfig, ModelConfig, TrainingConfig
-from .run_config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from .run_config import RunConfig
 
 __all__ = [
-    "DEFAULT_PRESET",
-    "PRESETS",
     "Activation",
     "DataConfig",
     "DecodingConfig",
     "ModelConfig",
     "RunConfig",
     "TrainingConfig",
-    "preset",
 ]

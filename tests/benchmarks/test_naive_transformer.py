@@ -2,7 +2,7 @@
 
 import pytest
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.batches import collate
 from augenmerk.core.extensions.training.session import TrainingSession
 from benchmarks.naive_transformer import PADDING, NaiveTrainer

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.errors import MAX_MESSAGE_CHARACTERS, AugenmerkError, CorpusError
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 
 
 def test_a_message_stays_as_it_is() -> None:

@@ -67,7 +67,7 @@ check(state(), before)
 """
 TRAIN = """
 from dataclasses import replace
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task
 from augenmerk.core.extensions.training.loop import train
 run = preset("copy-task-small")

@@ -352,9 +352,9 @@ class TestReading:
     def test_every_reader_of_the_engine_refuses_a_pipe(self, pipe: Path, tmp_path: Path) -> None:
         from augenmerk.core.checkpoint.file import load_checkpoint
         from augenmerk.core.checkpoint.history import read_history
-        from augenmerk.core.config import preset
-        from augenmerk.core.config.run_config import read_toml
         from augenmerk.core.extensions.analyses.alignment import read_gold, read_ibm_1
+        from augenmerk.core.extensions.run_settings.presets import preset
+        from augenmerk.core.extensions.run_settings.toml_file import read_toml
         from augenmerk.core.extensions.training.corpora.loading import load_corpus
         from augenmerk.core.extensions.training.corpora.parallel import read_lines
         from augenmerk.core.extensions.training.corpora.prepared import load_prepared

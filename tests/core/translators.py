@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from augenmerk.core.checkpoint.file import Checkpoint
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import RunConfig
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task
 from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.model.transformer import Transformer

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from augenmerk.core.config import PRESETS, RunConfig
-from augenmerk.core.config.run_config import from_toml, to_toml
+from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import AugenmerkError, ConfigError, ExperimentFileError, TextError
+from augenmerk.core.extensions.run_settings.presets import PRESETS
+from augenmerk.core.extensions.run_settings.toml_file import from_toml, to_toml
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.strict_json import JsonError, parse
 from augenmerk.core.text.tokenizers import SpacyTokenizer

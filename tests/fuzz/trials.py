@@ -7,10 +7,10 @@ from pathlib import Path
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.checkpoint.history import read_history
-from augenmerk.core.config.run_config import from_toml, read_toml, to_toml
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.extensions.readers.importing import import_model
+from augenmerk.core.extensions.run_settings.toml_file import from_toml, read_toml, to_toml
 from augenmerk.core.extensions.training.checks import check_corpus_fits, check_memory_for_training
 from augenmerk.core.extensions.training.corpora.prepared import load_prepared, prepare_copy_task
 from augenmerk.core.extensions.training.folder import describe_checkpoint, summarize

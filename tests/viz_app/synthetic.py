@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import preset
 from augenmerk.core.config.run_config import RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
 from augenmerk.core.translation.experiment import (
     AttentionRow,

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 import augenmerk.viz_app.main_window
 import augenmerk.viz_app.models.loader
-from augenmerk.core.config import preset
 from augenmerk.core.errors import TextError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from ...cli.lines import print_note
 from ...cli.options import add_checkpoint, load_translator
-from ...config import PRESETS, ModelConfig, preset
+from ...config import ModelConfig
 from ...errors import CheckpointError, ConfigError
 from ...plain_text import one_line
 from ...quantities import percent
 from ...text.languages import language_name
 from ...text.word_counts import RARE_BELOW
 from ...translation.typed_text import encode_source
+from ..run_settings.presets import PRESETS, preset
 from .size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
 
 NUM_TOKENS = 20

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ...checkpoint.file import Checkpoint, Origin
-from ...config import ModelConfig, RunConfig, preset
+from ...config import ModelConfig, RunConfig
 from ...errors import CorpusError, ModelImportError
 from ...model.layers import sinusoidal_table
 from ...plain_text import name_of
@@ -24,6 +24,7 @@ from ...text.codec import CodecPair, words_of_pairs
 from ...text.legacy import vocabulary_tokens
 from ...text.vocabulary import Vocabulary
 from ...text.word_counts import WordCounts
+from ..run_settings.presets import preset
 from ..training.corpora.parallel import kind_of_text, read_lines
 from .folder import settings_of
 from .model import (

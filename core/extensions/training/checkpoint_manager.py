@@ -22,12 +22,12 @@ import torch
 from ... import __version__
 from ...checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from ...checkpoint.history import EpochRecord, write_history
-from ...config.run_config import to_toml
 from ...device import DeviceChoice
 from ...errors import CheckpointError, StorageError
 from ...folder_lock import FolderLock
 from ...run_files import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, STEPS, CheckpointKind
 from ...storage import atomic_path, remedy, write_text
+from ..run_settings.toml_file import to_toml
 from .events import (
     CheckpointSaved,
     DivergedError,

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from ...config import ModelConfig, RunConfig
-from ...config.run_config import with_dotted
 from ...errors import ConfigError, Misfit, TrainingError
 from ...memory import MemoryLimit, gigabytes, memory_limit
 from ...model.shapes import num_table_numbers, parameter_shapes
 from ...quantities import counted
+from ..run_settings.dotted import with_dotted
 from .corpora.prepared import EncodedPairs, PreparedCorpus, within_length
 from .events import MisfitError, Proposal
 from .session import ORIGINAL_DATA

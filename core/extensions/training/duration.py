@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from ...config import RunConfig, preset
+from ...config import RunConfig
 from ..info.size import preset_vocabulary_sizes, size_rows, total
+from ..run_settings.presets import preset
 
 MULTI30K_PAIRS = 29_000
 TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 19.4

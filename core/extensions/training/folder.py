@@ -19,7 +19,6 @@ import platformdirs
 
 from ...checkpoint.history import EpochRecord, read_history
 from ...config import RunConfig
-from ...config.run_config import read_toml
 from ...errors import CheckpointError, ConfigError, StorageError, TrainingError
 from ...folder_lock import FolderLock, is_locked
 from ...run_files import (
@@ -38,6 +37,7 @@ from ...run_files import (
 from ...storage import is_forbidden, read_bytes, read_text, reason_of, remedy, write_text
 from ...strict_json import JsonError, parse
 from ...tensor_file import open_tensor_file
+from ..run_settings.toml_file import read_toml
 from .corpora.parallel import DataSource
 from .film import FILM, own_frame_paths
 

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from ...checkpoint.file import Checkpoint, load_checkpoint
 from ...config import RunConfig, TrainingConfig
-from ...config.run_config import read_toml, with_dotted
 from ...errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCorpusError
 from ...run_files import INPUTS, RUN_SETTINGS
 from ...text.codec import CodecPair
+from ..run_settings.dotted import with_dotted
+from ..run_settings.toml_file import read_toml
 from .checkpoint_manager import load_resumable
 from .checks import check_corpus_fits
 from .corpora.loading import COPY, load_corpus, located

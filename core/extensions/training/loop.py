@@ -13,11 +13,11 @@ from torch import Tensor
 from ...checkpoint.file import Checkpoint
 from ...checkpoint.history import EpochRecord, num_stale_epochs
 from ...config import RunConfig
-from ...config.run_config import read_toml
 from ...device import DeviceChoice, choose_device
 from ...errors import CheckpointError, StorageError, TrainingError
 from ...memory import is_out_of_memory
 from ...run_files import BEST, LAST, RUN_SETTINGS
+from ..run_settings.toml_file import read_toml
 from . import events
 from .checkpoint_manager import CheckpointManager, load_resumable
 from .checks import check_address_space, check_corpus_fits, check_memory_for_training
@@ -83,7 +83,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         changes: settings of `TrainingConfig` to change from here on, for instance a lower rate.
         allow_changed_data: resume even if the corpus has other sentences than the run was saved with.
         initial: a model of the same architecture and vocabulary to begin with, instead of random weights; not needed
-            again when the run is resumed from a checkpoint. See `core.config.run_config.further`.
+            again when the run is resumed from a checkpoint. See `core.extensions.run_settings.presets.further`.
         teachers: models whose mean distribution is learned, too (`TrainingConfig.distillation`); given again when the
             run is resumed.
         probe: the sentence of the film; None for the one the film already has, or one of the validation split.

@@ -23,8 +23,9 @@ from augenmerk.core import __version__
 from augenmerk.core.checkpoint import file as file_module
 from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, load_checkpoint, model_digest, save_checkpoint
 from augenmerk.core.checkpoint.history import EpochRecord
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import CheckpointError, StorageError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.tensor_file import open_tensor_file
 from augenmerk.core.text.codec import CodecPair

@@ -10,9 +10,9 @@ import pytest
 
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import preset
 from augenmerk.core.errors import StorageError
 from augenmerk.core.extensions.analyses.cli.analyze import write_numbers
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.maps.measures import MEASURES
 from tests.core.translators import SHAPE, untrained
 

@@ -11,7 +11,7 @@ import torch
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.run_config import to_toml
+from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.corpora.prepared import save_prepared
 from augenmerk.core.extensions.training.folder import locked
 from augenmerk.core.model.transformer import Transformer

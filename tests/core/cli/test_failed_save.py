@@ -14,7 +14,7 @@ import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.config.run_config import to_toml
+from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.cli.stopping import StopFlag, ask_after_failed_save, stop_on_interrupt
 from augenmerk.core.extensions.training.cli.train import TerminalProgress
 from augenmerk.core.extensions.training.events import SaveFailed, StepDone, TrainingEvent

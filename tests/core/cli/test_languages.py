@@ -6,8 +6,9 @@ import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import ModelConfig, preset
-from augenmerk.core.config.run_config import to_toml
+from augenmerk.core.config import ModelConfig
+from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.corpora.prepared import load_prepared
 from augenmerk.core.text.languages import a_sentence_in, language_code, language_name, two_letter_code
 

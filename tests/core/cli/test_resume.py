@@ -10,8 +10,8 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.run_config import read_toml, to_toml
 from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.extensions.run_settings.toml_file import read_toml, to_toml
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
 from augenmerk.core.extensions.training.corpora.prepared import save_prepared

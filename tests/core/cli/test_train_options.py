@@ -11,7 +11,8 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import TrainingConfig
-from augenmerk.core.config.run_config import dotted_settings, read_toml, to_toml
+from augenmerk.core.extensions.run_settings.dotted import dotted_settings
+from augenmerk.core.extensions.run_settings.toml_file import read_toml, to_toml
 from augenmerk.core.extensions.training.cli.train import add_options, configured_run
 from augenmerk.core.extensions.training.film import read_film
 from augenmerk.core.extensions.training.folder import remember_run_folder

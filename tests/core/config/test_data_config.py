@@ -1,5 +1,7 @@
 """Settings of the text are refused where no text could be made with them."""
 
+from pathlib import Path
+
 import pytest
 
 from augenmerk.core.config import DataConfig
@@ -49,3 +51,13 @@ def test_what_is_no_code_of_a_language_is_refused(name: str, value: object) -> N
         DataConfig.from_dict({name: value})
     assert f"data: {name} is {value!r}. Use a language code such as de or en" in str(caught.value)
     assert getattr(DataConfig.from_dict({name: "fr"}), name) == "fr"
+
+
+@pytest.mark.heavy
+def test_the_list_of_languages_is_that_of_spacy() -> None:
+    import spacy.lang
+
+    from augenmerk.core.config.settings import LANGUAGES
+
+    folders = {path.parent.name for path in Path(spacy.lang.__path__[0]).glob("*/__init__.py")}
+    assert set(LANGUAGES) == folders

@@ -1,13 +1,10 @@
 """Settings that anybody may have written: numbers without bounds, texts for numbers, files without end."""
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from augenmerk.core.config import DataConfig, ModelConfig, RunConfig, TrainingConfig
-from augenmerk.core.config.run_config import from_toml, read_toml
 from augenmerk.core.errors import ConfigError
 
 
@@ -49,28 +46,3 @@ def test_a_copy_task_without_end_is_refused() -> None:
 def test_names_are_texts(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=name):
         RunConfig.from_dict({name: value})
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[training]\nnum_epochs = " + "9" * 5_000,
-        "a = " + "[" * 100_000,
-        "preset = 1979-05-27",
-        "[model]\nwidth = 1979-05-27",
-        "model = 5",
-        "[[model]]\nwidth = 1",
-    ],
-    ids=["digits", "nested", "date for a name", "date for a number", "no table", "two tables"],
-)
-def test_toml_that_is_no_run_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError):
-        from_toml(text)
-
-
-def test_a_file_without_end_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="device"):
-        read_toml(Path("/dev/zero" if os.name == "posix" else "NUL"))
-    (tmp_path / "run.toml").write_bytes(b"#" * 1_000_001)
-    with pytest.raises(ConfigError, match="more than 1,000,000 bytes"):
-        read_toml(tmp_path / "run.toml")

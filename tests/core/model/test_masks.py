@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from augenmerk.core.config import PRESETS, RunConfig
+from augenmerk.core.config import RunConfig
+from augenmerk.core.extensions.run_settings.presets import PRESETS
 from augenmerk.core.extensions.training.loss import output_layer_loss
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.transformer import Transformer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.shapes import parameter_shapes
 from augenmerk.core.model.transformer import Transformer
 

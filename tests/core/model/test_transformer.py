@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from augenmerk.core.config import preset
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.vocabulary import Vocabulary

@@ -7,8 +7,9 @@ from typing import Any
 import torch
 
 from augenmerk.core.checkpoint.file import Checkpoint
-from augenmerk.core.config import DecodingConfig, RunConfig, preset
+from augenmerk.core.config import DecodingConfig, RunConfig
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import CodecPair

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from augenmerk.core.config import preset
 from augenmerk.core.errors import AnalysisError, TextError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head, heads_of
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.text.codec import CodecPair

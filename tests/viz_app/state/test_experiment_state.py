@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ExperimentError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.maps.roles import Role, SampleRoles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.viz_app.state.model_info import ModelInfo
 
 

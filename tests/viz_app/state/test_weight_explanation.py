@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.config import preset
 from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.maps.parts import Baseline
 from augenmerk.core.maps.trace import QueryKeyDetail
 from augenmerk.core.model.heads import Head

@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.config import preset
 from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.maps.parts import ChangeEffect
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import example_sentences

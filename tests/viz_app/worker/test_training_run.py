@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.config import preset
-from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.errors import CorpusError, StorageError
+from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.events import (
     DivergedError,

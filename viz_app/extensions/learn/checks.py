@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psygnal import Signal
 
-from augenmerk.core.config import preset
 from augenmerk.core.counting import display_text
 from augenmerk.core.extensions.info.size import Module, SizeRow, preset_vocabulary_sizes, size_rows, total
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import counted, number, percent_in_words
 from augenmerk.core.translation.experiment import (

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ....cli.outputs import PREPARED, OutputFile
-from ....config import DEFAULT_PRESET, PRESETS, RunConfig, preset
-from ....config.run_config import with_dotted
+from ....config import RunConfig
 from ....errors import ConfigError
 from ....plain_text import one_line
 from ....storage import check_writable
+from ...run_settings.dotted import with_dotted
+from ...run_settings.presets import DEFAULT_PRESET, PRESETS, preset
 from ..corpora.parallel import DataSource
 
 

@@ -13,16 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ....cli.options import add_device, into_code
 from ....cli.outputs import OutputFolder
-from ....config import DEFAULT_PRESET, PRESETS, RunConfig, TrainingConfig, preset
-from ....config.run_config import (
-    PARTS,
-    RATE_OF_FURTHER_TRAINING,
-    dotted_settings,
-    further,
-    read_settings,
-    read_toml,
-    with_dotted,
-)
+from ....config import RunConfig, TrainingConfig
+from ....config.run_config import PARTS
 from ....config.settings import Settings
 from ....counting import display_text
 from ....errors import ConfigError, TrainingError
@@ -30,6 +22,9 @@ from ....plain_text import one_line
 from ....quantities import counted, duration
 from ....run_files import FILES
 from ....text.languages import codes_for, inner_code, language_name
+from ...run_settings.dotted import dotted_settings, read_settings, with_dotted
+from ...run_settings.presets import DEFAULT_PRESET, PRESETS, RATE_OF_FURTHER_TRAINING, further, preset
+from ...run_settings.toml_file import read_toml
 from ..folder import require_right_folder
 from .data import add_corpus, add_settings, corpus_source, with_languages
 from .stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt

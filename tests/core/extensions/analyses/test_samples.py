@@ -10,11 +10,11 @@ import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import preset
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses.alignment import GoldPair, read_gold
 from augenmerk.core.extensions.analyses.alignment_ranking import rank_aligners
 from augenmerk.core.extensions.analyses.samples import require_languages_of_sample
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.translation.translator import Translator
 
 ADVICE = "Take another sample.", "Or choose a language."

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from augenmerk.core.config import PRESETS, ModelConfig, preset
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.extensions.info.size import (
     MODULES,
     MULTI30K_VOCABULARY_SIZES,
@@ -18,6 +18,7 @@ from augenmerk.core.extensions.info.size import (
     size_rows,
     total,
 )
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.transformer import Transformer

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import preset
 from augenmerk.core.extensions.info.size import MODULES, size_rows, total
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.translation.translator import Translator
 
 

@@ -19,10 +19,10 @@ from torch import Tensor, nn
 
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import preset
 from augenmerk.core.errors import ModelImportError
 from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.extensions.readers.model import ImportOptions
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
 from tests.core.extensions.readers.pickles import pickles_read_here

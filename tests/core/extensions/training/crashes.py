@@ -18,7 +18,7 @@ import torch
 from safetensors import safe_open
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
-from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.run_files import HISTORY, LAST, RUN_SETTINGS
 from tests.signals import use_default_signals
 

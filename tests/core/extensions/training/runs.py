@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import RunConfig
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
 from augenmerk.core.extensions.training.corpora.prepared import PreparedCorpus, prepare, prepare_copy_task
 from augenmerk.core.extensions.training.events import StepDone, TrainingEvent, TrainingFinished

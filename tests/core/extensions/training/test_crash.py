@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.errors import CheckpointError
+from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
 from augenmerk.core.extensions.training.folder import summarize
 from augenmerk.core.folder_lock import LOCK

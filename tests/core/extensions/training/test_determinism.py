@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.extensions.training.device_choices import WORKSPACE, WORKSPACE_SIZE, deterministic
 from augenmerk.core.extensions.training.events import PhaseStarted
 from augenmerk.core.extensions.training.folder import read_starts

@@ -11,8 +11,8 @@ from torch.nn import functional
 import augenmerk.core.extensions.training.loss as loss_module
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.extensions.training.corpora.batches import collate
 from augenmerk.core.extensions.training.loss import SoftTargets, output_layer_loss, smoothed_loss
 from augenmerk.core.extensions.training.session import TrainingSession

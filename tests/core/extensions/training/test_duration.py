@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.config import PRESETS, preset
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.training.corpora.batches import collate, training_batches
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.duration import Speed, Work, fastest, measure_speed, steps_per_epoch, work_of

@@ -8,8 +8,8 @@ import torch
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.config import TrainingConfig
-from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.extensions.training.events import (
     DivergedError,
     Noted,

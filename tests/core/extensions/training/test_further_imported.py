@@ -9,9 +9,9 @@ from safetensors.torch import save_file
 
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
-from augenmerk.core.config.run_config import RATE_OF_FURTHER_TRAINING
 from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.extensions.readers.model import ImportOptions
+from augenmerk.core.extensions.run_settings.presets import RATE_OF_FURTHER_TRAINING
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.film import read_film
 from augenmerk.core.extensions.training.folder import read_starts

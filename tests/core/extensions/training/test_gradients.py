@@ -7,8 +7,8 @@ from typing import ClassVar
 import pytest
 import torch
 
-from augenmerk.core.config import preset
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.batches import Batch, collate
 from augenmerk.core.extensions.training.corpora.prepared import PreparedCorpus
 from augenmerk.core.extensions.training.device_choices import max_tokens_at_once

@@ -9,8 +9,8 @@ import torch
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.run_config import read_toml
 from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.extensions.training.events import StepDone, TrainingEvent
 from augenmerk.core.extensions.training.session import TrainingSession
 from augenmerk.core.run_files import BEST, LAST, RUN_SETTINGS

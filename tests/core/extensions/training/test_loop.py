@@ -23,9 +23,10 @@ from safetensors.torch import save_file
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.checkpoint.history import read_history
-from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
+from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.extensions.training import loop as loop_module
 from augenmerk.core.extensions.training import validation as validation_module
 from augenmerk.core.extensions.training.corpora.batches import Batch, collate, validation_batches
@@ -603,7 +604,7 @@ class TestResume:
 import json, sys
 from pathlib import Path
 from augenmerk.core.run_files import RUN_SETTINGS
-from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from tests.core.extensions.training.runs import record
 folder = Path(sys.argv[1])
 print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1].losses))

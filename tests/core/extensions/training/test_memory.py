@@ -9,8 +9,8 @@ import pytest
 
 from augenmerk.core import memory
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import preset
 from augenmerk.core.errors import ConfigError, TrainingError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training import checks, loop
 from augenmerk.core.extensions.training.checks import check_address_space, check_memory_for_training
 from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task

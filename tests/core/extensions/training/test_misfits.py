@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.config.run_config import with_dotted
+from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.extensions.run_settings.dotted import with_dotted
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.checks import check_corpus_fits
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs

@@ -8,8 +8,8 @@ import pytest
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.run_config import read_toml, to_toml
 from augenmerk.core.errors import CheckpointError, ConfigError
+from augenmerk.core.extensions.run_settings.toml_file import read_toml, to_toml
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.corpora.prepared import PreparedCorpus, prepare, save_prepared
 from augenmerk.core.extensions.training.events import ChangedDataError, StepDone, TrainingEvent

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.config.run_config import read_toml
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.extensions.training.checkpoint_manager import without_paths
 from augenmerk.core.extensions.training.events import StepDone, TrainingEvent
 from augenmerk.core.extensions.training.folder import list_runs, read_starts, summarize

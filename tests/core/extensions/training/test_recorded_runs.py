@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from tools.first_steps import COLUMNS
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"

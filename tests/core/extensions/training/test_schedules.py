@@ -2,7 +2,8 @@
 
 import pytest
 
-from augenmerk.core.config import ModelConfig, TrainingConfig, preset
+from augenmerk.core.config import ModelConfig, TrainingConfig
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.schedules import (
     cooldown_factor,
     describe_schedule,

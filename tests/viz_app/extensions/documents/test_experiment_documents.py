@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import load_checkpoint, model_digest
-from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import (
     Experiment,

@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.config import PRESETS, preset
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.extensions.info.size import MODULES, Module, size_rows, total
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.learn.chapter_view import COMPUTING
 from augenmerk.viz_app.extensions.learn.checks import part_sizes

@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from augenmerk.core.config import PRESETS, ModelConfig
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.extensions.info.size import MODULES, size_rows
+from augenmerk.core.extensions.run_settings.presets import PRESETS
 from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.viz_app.extensions.learn.checks import part_sizes

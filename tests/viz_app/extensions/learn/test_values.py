@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import AttentionMaps
 from augenmerk.viz_app.extensions.learn.values import values_of

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import save_checkpoint
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState

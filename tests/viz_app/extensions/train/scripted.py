@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from augenmerk.core.config import preset
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.events import (
     CheckpointSaved,
     EndReason,

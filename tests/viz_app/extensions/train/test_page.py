@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 import augenmerk.viz_app.extensions.train.playback
 import augenmerk.viz_app.state.experiment_state
 from augenmerk.core.checkpoint.history import EpochRecord, write_history
-from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.run_config import to_toml
 from augenmerk.core.errors import DeviceError, StorageError, TrainingError
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
+from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.duration import Speed
 from augenmerk.core.extensions.training.events import (
     ChangedDataError,

@@ -7,8 +7,9 @@ from typing import Final, Literal
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QLabel, QSlider, QWidget
 
-from augenmerk.core.config import PRESETS, ModelConfig, preset
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.extensions.info.size import Module, Size, preset_vocabulary_sizes, total
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.quantities import percent
 
 from ....widgets.bars import Bar, BarList

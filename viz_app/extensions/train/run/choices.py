@@ -6,10 +6,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from augenmerk.core.config import PRESETS, RunConfig, preset
-from augenmerk.core.config.run_config import dotted_settings, read_value, value_of, with_dotted
+from augenmerk.core.config import RunConfig
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError
+from augenmerk.core.extensions.run_settings.dotted import dotted_settings, read_value, value_of, with_dotted
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.training.corpora.parallel import DataSource
 from augenmerk.core.extensions.training.duration import Speed, steps_per_epoch, work_of
 from augenmerk.core.extensions.training.folder import default_runs_folder

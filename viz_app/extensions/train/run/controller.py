@@ -8,9 +8,9 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from augenmerk.core.config import RunConfig
-from augenmerk.core.config.run_config import with_dotted
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.extensions.run_settings.dotted import with_dotted
 from augenmerk.core.extensions.training.events import (
     AfterFailedSave,
     CheckpointSaved,

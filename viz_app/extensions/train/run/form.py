@@ -19,11 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.run_config import PARTS, dotted_settings
+from augenmerk.core.config.run_config import PARTS
 from augenmerk.core.config.settings import Setting
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ConfigError
+from augenmerk.core.extensions.run_settings.dotted import dotted_settings
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.training.duration import Speed
 from augenmerk.core.storage import is_folder
 

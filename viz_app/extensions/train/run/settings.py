@@ -6,9 +6,10 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from augenmerk.core.config import PRESETS, RunConfig
-from augenmerk.core.config.run_config import dotted_settings
+from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.extensions.run_settings.dotted import dotted_settings
+from augenmerk.core.extensions.run_settings.presets import PRESETS
 from augenmerk.core.extensions.training.corpora.parallel import DataSource
 from augenmerk.core.extensions.training.duration import Speed
 from augenmerk.core.extensions.training.events import TrainingRequest

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from torchtext import data
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.batches import training_batches, validation_batches
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.corpora.parallel import read_folder

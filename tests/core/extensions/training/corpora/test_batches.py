@@ -9,7 +9,8 @@ import pytest
 import torch
 from torchtext.data import BucketIterator, Dataset, interleave_keys
 
-from augenmerk.core.config import TrainingConfig, preset
+from augenmerk.core.config import TrainingConfig
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.batches import (
     Batch,
     collate,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora import parallel
 from augenmerk.core.extensions.training.corpora.loading import load_corpus, load_pair
 from augenmerk.core.extensions.training.corpora.parallel import (

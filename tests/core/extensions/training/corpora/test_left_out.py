@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.cli.main import main
-from augenmerk.core.config import RunConfig, preset
-from augenmerk.core.config.run_config import to_toml
+from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import CorpusError
+from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.corpora.loading import load_corpus, load_pair
 from augenmerk.core.extensions.training.corpora.prepared import save_prepared
 from augenmerk.core.extensions.training.folder import read_starts

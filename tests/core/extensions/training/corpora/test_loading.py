@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config import RunConfig, preset
+from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ConfigError, CorpusError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora import multi30k
 from augenmerk.core.extensions.training.corpora.loading import describe_progress, load_corpus, load_pair
 from augenmerk.core.extensions.training.corpora.prepared import save_prepared

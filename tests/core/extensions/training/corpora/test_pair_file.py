@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from augenmerk.core.config import preset
 from augenmerk.core.errors import CorpusError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.corpora.parallel import (
     SentencePairs,

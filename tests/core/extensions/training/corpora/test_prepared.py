@@ -16,8 +16,9 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from augenmerk.core.config import DataConfig, preset
+from augenmerk.core.config import DataConfig
 from augenmerk.core.errors import CorpusError, StorageError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs, read_folder
 from augenmerk.core.extensions.training.corpora.prepared import (
     EncodedPairs,
@@ -418,7 +419,7 @@ def test_a_full_disk_is_a_storage_error(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task, save_prepared
 from augenmerk.core.errors import StorageError
 from tests.limits import limit_files
@@ -447,7 +448,7 @@ class Hidden:
 
 sys.meta_path.insert(0, Hidden())
 from pathlib import Path
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.loop import train
 

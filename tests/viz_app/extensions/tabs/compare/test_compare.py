@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import save_checkpoint
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.maps.comparing import NothingInCommonError, difference
 from augenmerk.core.maps.selection import Selection
 from augenmerk.core.model.heads import Head

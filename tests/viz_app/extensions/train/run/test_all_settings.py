@@ -9,8 +9,9 @@ from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.run_config import dotted_settings, read_toml, value_of, with_dotted
+from augenmerk.core.extensions.run_settings.dotted import dotted_settings, value_of, with_dotted
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
+from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.run_files import RUN_SETTINGS
 from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.run.form import AllSettings, SettingRow

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config import PRESETS, preset
-from augenmerk.core.config.run_config import dotted_settings
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ConfigError, CorpusError
+from augenmerk.core.extensions.run_settings.dotted import dotted_settings
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.viz_app.extensions.train.page import steps_of
 from augenmerk.viz_app.extensions.train.run.choices import (
     BEGINNERS_PRESET,

@@ -4,7 +4,7 @@ from itertools import pairwise
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.viz_app.extensions.train.run.choices import run_summary_rows
 from augenmerk.viz_app.extensions.train.run.form import NumberTable
 

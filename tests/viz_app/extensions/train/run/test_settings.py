@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from augenmerk.core.config import preset
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.duration import Speed
 from augenmerk.core.extensions.training.events import TrainingRequest
 from augenmerk.viz_app.extensions.train.run import settings as run_settings

@@ -1,14 +1,16 @@
 """A run's settings as TOML: there and back, and what is refused."""
 
 import dataclasses
+import os
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config import PRESETS, DataConfig, ModelConfig, RunConfig, TrainingConfig, preset
-from augenmerk.core.config.run_config import from_toml, read_toml, to_toml
+from augenmerk.core.config import DataConfig, ModelConfig, RunConfig, TrainingConfig
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
+from augenmerk.core.extensions.run_settings.toml_file import from_toml, read_toml, to_toml
 
 
 @pytest.mark.parametrize("run", PRESETS.values(), ids=PRESETS)
@@ -126,3 +128,28 @@ def test_a_name_of_many_parts_is_refused_at_once(text: str) -> None:
 def test_points_in_texts_and_comments_are_no_names() -> None:
     run = dataclasses.replace(preset("notebook"), description="a." * 100 + ' "\\ # ' + "b." * 100)
     assert from_toml(to_toml(run) + "\n# " + "c." * 100) == run
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[training]\nnum_epochs = " + "9" * 5_000,
+        "a = " + "[" * 100_000,
+        "preset = 1979-05-27",
+        "[model]\nwidth = 1979-05-27",
+        "model = 5",
+        "[[model]]\nwidth = 1",
+    ],
+    ids=["digits", "nested", "date for a name", "date for a number", "no table", "two tables"],
+)
+def test_toml_that_is_no_run_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        from_toml(text)
+
+
+def test_a_file_without_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="device"):
+        read_toml(Path("/dev/zero" if os.name == "posix" else "NUL"))
+    (tmp_path / "run.toml").write_bytes(b"#" * 1_000_001)
+    with pytest.raises(ConfigError, match="more than 1,000,000 bytes"):
+        read_toml(tmp_path / "run.toml")

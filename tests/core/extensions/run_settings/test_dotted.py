@@ -1,13 +1,12 @@
 """Settings by their dotted names."""
 
 import dataclasses
-from pathlib import Path
 
 import pytest
 
-from augenmerk.core.config import preset
-from augenmerk.core.config.run_config import dotted_settings, with_dotted
 from augenmerk.core.errors import ConfigError
+from augenmerk.core.extensions.run_settings.dotted import dotted_settings, with_dotted
+from augenmerk.core.extensions.run_settings.presets import preset
 
 RUN = preset("notebook")
 
@@ -67,13 +66,3 @@ def test_what_cannot_be_is_refused_with_what_was_expected(words: list[str], mess
     with pytest.raises(ConfigError) as caught:
         with_dotted(RUN, words, taken=["training.seed"])
     assert message in str(caught.value)
-
-
-@pytest.mark.heavy
-def test_the_list_of_languages_is_that_of_spacy() -> None:
-    import spacy.lang
-
-    from augenmerk.core.config.settings import LANGUAGES
-
-    folders = {path.parent.name for path in Path(spacy.lang.__path__[0]).glob("*/__init__.py")}
-    assert set(LANGUAGES) == folders
