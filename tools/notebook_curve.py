@@ -6,7 +6,7 @@ python -m tools.notebook_curve [HISTORY.csv [PICTURE.png]]
 import sys
 from pathlib import Path
 
-from augenmerk.core.checkpoint.history import read_history
+from augenmerk.core.extensions.training.history_file import read_history
 from augenmerk.viz_app.extensions.pictures.figures import save_figure
 from augenmerk.viz_app.extensions.train.charts.axes import charts_figure
 from augenmerk.viz_app.extensions.train.charts.picture import ChartPicture, ChartSettings, picture_of

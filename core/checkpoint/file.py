@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -398,31 +398,6 @@ def find_checkpoint(digest: str, paths: Iterable[Path]) -> Path | None:
         except AugenmerkError:
             continue
     return None
-
-
-def average(paths: Sequence[Path]) -> Checkpoint:
-    """A checkpoint for translation whose weights are the mean of those in `paths`; the rest is the last one's.
-
-    It is often better than any one of them (Vaswani et al. 2017, section 6.1).
-
-    Raises:
-        CheckpointError: no path is given, a file cannot be used, a weight is not finite, or the files are of different
-            models or vocabularies.
-    """
-    if not paths:
-        raise CheckpointError("Name one or more checkpoints of a run.")
-    last = load_checkpoint(paths[-1])
-    sums = {name: value.double() for name, value in last.weights.items()}
-    for path in paths[:-1]:
-        other = load_checkpoint(path)
-        if other.run.model != last.run.model or other.codecs.to_dict() != last.codecs.to_dict():
-            raise CheckpointError(
-                f"{path} and {paths[-1]} differ in model or vocabulary. Choose checkpoints of one run."
-            )
-        for name, value in other.weights.items():
-            sums[name] += value
-    weights = {name: (total / len(paths)).to(torch.float32) for name, total in sums.items()}
-    return replace(last, weights=weights, state={}, progress={}, path=None)
 
 
 def tensors_checksum(tensors: Mapping[str, Tensor]) -> str:

@@ -351,7 +351,6 @@ class TestReading:
 
     def test_every_reader_of_the_engine_refuses_a_pipe(self, pipe: Path, tmp_path: Path) -> None:
         from augenmerk.core.checkpoint.file import load_checkpoint
-        from augenmerk.core.checkpoint.history import read_history
         from augenmerk.core.extensions.analyses.alignment import read_gold, read_ibm_1
         from augenmerk.core.extensions.run_settings.presets import preset
         from augenmerk.core.extensions.run_settings.toml_file import read_toml
@@ -360,6 +359,7 @@ class TestReading:
         from augenmerk.core.extensions.training.corpora.prepared import load_prepared
         from augenmerk.core.extensions.training.film import read_frame
         from augenmerk.core.extensions.training.folder import describe_checkpoint, read_starts, summarize
+        from augenmerk.core.extensions.training.history_file import read_history
         from augenmerk.core.maps.roles import read_sample_roles
         from augenmerk.core.translation.experiment_file import kind_of_file, read_experiment_file
 

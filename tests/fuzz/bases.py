@@ -6,13 +6,14 @@ from pathlib import Path
 import torch
 
 from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
-from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig
 from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
 from augenmerk.core.extensions.training.corpora.prepared import prepare, prepare_copy_task, save_prepared
+from augenmerk.core.extensions.training.history_file import write_history
 from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import Transformer

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.checkpoint.history import read_history
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.extensions.readers.importing import import_model
@@ -14,6 +13,7 @@ from augenmerk.core.extensions.run_settings.toml_file import from_toml, read_tom
 from augenmerk.core.extensions.training.checks import check_corpus_fits, check_memory_for_training
 from augenmerk.core.extensions.training.corpora.prepared import load_prepared, prepare_copy_task
 from augenmerk.core.extensions.training.folder import describe_checkpoint, summarize
+from augenmerk.core.extensions.training.history_file import read_history
 from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.extensions.training.step_metrics import read_step_metrics
 from augenmerk.core.run_files import STEPS

@@ -24,8 +24,9 @@ from torch import Tensor
 
 from ...errors import ImportStoppedError, ModelImportError
 from ...foreign_files import PYTORCH_STARTS, content_of, is_safetensors, kind_of_other_file, start_of
-from ...memory import gigabytes, is_out_of_memory
+from ...memory import is_out_of_memory
 from ...storage import reason_of, remedy
+from ..memory_limits import gigabytes
 from .names import chosen_prefix, prefixes_of
 
 TIME_LIMIT_S = 600.0

@@ -21,7 +21,7 @@ import torch
 
 from ... import __version__
 from ...checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
-from ...checkpoint.history import EpochRecord, write_history
+from ...checkpoint.history import EpochRecord
 from ...device import DeviceChoice
 from ...errors import CheckpointError, StorageError
 from ...folder_lock import FolderLock
@@ -47,6 +47,7 @@ from .folder import (
     require_readable,
     write_run_inputs,
 )
+from .history_file import write_history
 from .session import TrainingSession
 from .step_metrics import StepMetricsWriter
 

@@ -7,9 +7,9 @@ import torch
 
 from ...config import ModelConfig, RunConfig
 from ...errors import ConfigError, Misfit, TrainingError
-from ...memory import MemoryLimit, gigabytes, memory_limit
 from ...model.shapes import num_table_numbers, parameter_shapes
 from ...quantities import counted
+from ..memory_limits import MemoryLimit, gigabytes, memory_limit
 from ..run_settings.dotted import with_dotted
 from .corpora.prepared import EncodedPairs, PreparedCorpus, within_length
 from .events import MisfitError, Proposal

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import platformdirs
 
-from ...checkpoint.history import EpochRecord, read_history
+from ...checkpoint.history import EpochRecord
 from ...config import RunConfig
 from ...errors import CheckpointError, ConfigError, StorageError, TrainingError
 from ...folder_lock import FolderLock, is_locked
@@ -40,6 +40,7 @@ from ...tensor_file import open_tensor_file
 from ..run_settings.toml_file import read_toml
 from .corpora.parallel import DataSource
 from .film import FILM, own_frame_paths
+from .history_file import read_history
 
 _PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
 """Temporary files of `core.storage.atomic_path`, and those of safetensors within them."""

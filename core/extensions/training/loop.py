@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from ...checkpoint.file import Checkpoint
-from ...checkpoint.history import EpochRecord, num_stale_epochs
+from ...checkpoint.history import EpochRecord
 from ...config import RunConfig
 from ...device import DeviceChoice, choose_device
 from ...errors import CheckpointError, StorageError, TrainingError
@@ -36,6 +36,7 @@ from .folder import (
     require_right_folder,
     was_interrupted_before_first_checkpoint,
 )
+from .history_file import num_stale_epochs
 from .schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
 from .session import (
     TrainingSession,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.checkpoint.file import average, load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
+from augenmerk.core.extensions.training.averaging import average
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.translation.translator import Translator

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from psygnal import Signal
 
-from augenmerk.core.checkpoint.history import EpochRecord, read_history
+from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.errors import CheckpointError, TrainingError
 from augenmerk.core.extensions.training.folder import RunSummary, each_once, summarize, with_best
+from augenmerk.core.extensions.training.history_file import read_history
 from augenmerk.core.extensions.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.core.quantities import counted
 from augenmerk.core.run_files import HISTORY, LAST, RUN_SETTINGS, is_run

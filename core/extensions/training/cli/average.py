@@ -32,7 +32,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Average and write. Raises `AugenmerkError`."""
-    from ....checkpoint.file import average, save_checkpoint
+    from ....checkpoint.file import save_checkpoint
+    from ..averaging import average
 
     paths = chosen_checkpoints(options)
     save_checkpoint(average(paths), options.out, half_precision=options.half)

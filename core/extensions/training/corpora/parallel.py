@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ....errors import CorpusError
-from ....memory import available_memory, gigabytes
 from ....plain_text import MAX_LINE_BYTES, MAX_LINE_CHARACTERS, EncodingError, decode_text, name_of
 from ....quantities import counted
 from ....storage import is_same_file, open_file
 from ....text.languages import two_letter_code
+from ...memory_limits import available_memory, gigabytes
 from .pair_file import FORMS, SUFFIXES, is_of_pairs, numbered_pairs
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")

@@ -12,11 +12,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from augenmerk.core import memory
 from augenmerk.core.checkpoint.file import Origin, load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import Activation
 from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
+from augenmerk.core.extensions import memory_limits
 from augenmerk.core.extensions.analyses.alignment import GoldPair
 from augenmerk.core.extensions.analyses.alignment_ranking import rank_aligners
 from augenmerk.core.extensions.analyses.alti import contributions_of
@@ -494,7 +494,7 @@ def test_too_little_memory_is_told_before_anything_is_read(folder: Path, monkeyp
 
 
 def test_free_memory_is_told_where_the_system_tells_it() -> None:
-    free = memory.available_memory()
+    free = memory_limits.available_memory()
     assert free is None or free > 2**20
 
 

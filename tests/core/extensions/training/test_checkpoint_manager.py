@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from augenmerk.core.checkpoint.file import average, load_checkpoint
+from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.errors import CheckpointError, StorageError
 from augenmerk.core.extensions.training import checkpoint_manager
 from augenmerk.core.extensions.training import validation as validation_module
+from augenmerk.core.extensions.training.averaging import average
 from augenmerk.core.extensions.training.evaluation import CorpusLoss
 from augenmerk.core.extensions.training.events import CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
 from augenmerk.core.extensions.training.folder import discard_run, kept_checkpoints

@@ -22,7 +22,6 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from augenmerk.core.checkpoint.file import load_checkpoint
-from augenmerk.core.checkpoint.history import read_history
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
 from augenmerk.core.extensions.run_settings.presets import preset
@@ -46,6 +45,7 @@ from augenmerk.core.extensions.training.events import (
 )
 from augenmerk.core.extensions.training.film import FILM
 from augenmerk.core.extensions.training.folder import discard_run, locked, summarize
+from augenmerk.core.extensions.training.history_file import read_history
 from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.extensions.training.loss import Gradients
 from augenmerk.core.extensions.training.session import StepResult, TrainingSession

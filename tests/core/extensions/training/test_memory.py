@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core import memory
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import ConfigError, TrainingError
+from augenmerk.core.extensions import memory_limits
+from augenmerk.core.extensions.memory_limits import MemoryLimit, memory_limit
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training import checks, loop
 from augenmerk.core.extensions.training.checks import check_address_space, check_memory_for_training
 from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task
-from augenmerk.core.memory import MemoryLimit, is_out_of_memory, memory_limit
+from augenmerk.core.memory import is_out_of_memory
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
@@ -59,7 +60,7 @@ def test_layers_by_the_million_are_refused(tmp_path: Path, count: int, capsys: p
 def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = [MemoryLimit(3 * 10**9, "this machine has 3.0 GB"), None, MemoryLimit(10**8, "the limit leaves 0.1 GB")]
     for name, limit in zip(("_of_machine", "_of_container", "_of_process"), limits, strict=True):
-        monkeypatch.setattr(memory, name, lambda limit=limit: limit)
+        monkeypatch.setattr(memory_limits, name, lambda limit=limit: limit)
     assert memory_limit() == limits[2]
     with pytest.raises(TrainingError, match=r"the limit leaves 0\.1 GB.*ulimit -v"):
         check_address_space()

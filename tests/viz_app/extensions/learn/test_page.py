@@ -13,8 +13,8 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.checkpoint.history import read_history
 from augenmerk.core.counting import display_text
+from augenmerk.core.extensions.training.history_file import read_history
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import resource_path

@@ -10,10 +10,11 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.checkpoint.history import EpochRecord, read_history, write_history
+from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.events import StepDone, TrainingEvent, TrainingFinished, TrainingRequest
 from augenmerk.core.extensions.training.folder import RunInputs, locked, write_run_inputs
+from augenmerk.core.extensions.training.history_file import read_history, write_history
 from augenmerk.core.run_files import HISTORY, LAST, RUN_SETTINGS
 from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.run import settings as run_settings

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 import augenmerk.viz_app.extensions.train.playback
 import augenmerk.viz_app.state.experiment_state
-from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.errors import DeviceError, StorageError, TrainingError
 from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.run_settings.toml_file import to_toml
@@ -28,6 +28,7 @@ from augenmerk.core.extensions.training.events import (
 )
 from augenmerk.core.extensions.training.film import FilmFrame, write_frame
 from augenmerk.core.extensions.training.folder import remembered_run_folders
+from augenmerk.core.extensions.training.history_file import write_history
 from augenmerk.viz_app.extensions.train.charts.picture import _why_empty
 from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.run.choices import MEASURING

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.errors import TrainingError
 from augenmerk.core.extensions.training.folder import was_interrupted_before_first_checkpoint
+from augenmerk.core.extensions.training.history_file import write_history
 from augenmerk.viz_app.extensions.train.charts.run_menu import CompareMenu
 from augenmerk.viz_app.extensions.train.run_files import (
     NUM_RUNS,

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augenmerk.core.checkpoint.history import EpochRecord, write_history
+from augenmerk.core.checkpoint.history import EpochRecord
+from augenmerk.core.extensions.training.history_file import write_history
 from augenmerk.viz_app.extensions.train.charts.panel import legend_entries
 from augenmerk.viz_app.extensions.train.charts.picture import (
     QUANTITY_NAMES,

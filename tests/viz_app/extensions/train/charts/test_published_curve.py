@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from augenmerk.core.checkpoint.history import read_history, write_history
+from augenmerk.core.extensions.training.history_file import read_history, write_history
 from augenmerk.viz_app.extensions.train.run_files import PUBLISHED_LOSSES
 from tools.notebook_curve import DOCS, main, published_picture
 

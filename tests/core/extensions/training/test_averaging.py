@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from augenmerk.core.checkpoint.file import average, load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import CheckpointError
+from augenmerk.core.extensions.training.averaging import average
 from tests.checkpoints import SOURCE_WORDS, TARGET_WORDS, write_untrained_checkpoint
 
 
