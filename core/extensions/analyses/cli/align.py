@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from ....cli.lines import print_note, print_notes, read_text, show_progress
 from ....cli.options import (
-    CHANGES_OF_A_SENTENCE,
     CHOOSE_TARGET,
     EXPERIMENT_HELP,
-    OneOrTwo,
     add_beam,
     add_checkpoint,
     add_experiment,
     add_interventions,
     add_into,
     check_target,
-    check_without_sentence,
     load_translator,
     parse_head,
-    read_experiment,
     read_general,
     take_experiment,
 )
@@ -47,6 +43,7 @@ from ..alignment import (
     read_ibm_1,
 )
 from ..samples import require_languages_of_sample
+from .options import CHANGES_OF_A_SENTENCE, OneOrTwo, check_without_sentence, read_experiment
 
 if TYPE_CHECKING:
     from ....translation.translator import Translator

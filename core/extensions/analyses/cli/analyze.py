@@ -20,10 +20,8 @@ from ....cli.lines import (
     show_progress,
 )
 from ....cli.options import (
-    CHANGES_OF_A_SENTENCE,
     CHOOSE_TARGET,
     EXPERIMENT_HELP,
-    OneOrTwo,
     add_beam,
     add_checkpoint,
     add_experiment,
@@ -31,12 +29,10 @@ from ....cli.options import (
     add_into,
     arriving_sentences,
     check_target,
-    check_without_sentence,
     into_language,
     load_translator,
     parse_head,
     parse_index,
-    read_experiment,
     read_general,
     require_text,
     take_experiment,
@@ -66,6 +62,7 @@ from .explanations import (
     explanations,
     query_key_numbers,
 )
+from .options import CHANGES_OF_A_SENTENCE, OneOrTwo, check_without_sentence, read_experiment
 
 if TYPE_CHECKING:
     from ....translation.result import FloatArray, MapKind, Translation

@@ -13,8 +13,8 @@ import pytest
 
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.cli.main import main, make_parser
-from augenmerk.core.cli.options import read_experiment
 from augenmerk.core.errors import ExperimentError
+from augenmerk.core.extensions.analyses.cli.options import read_experiment
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import (
