@@ -1,11 +1,11 @@
-"""The components of the residual stream, and their parts of logits and attention scores. No torch.
+"""The components of the residual stream, and their parts of attention scores. No torch.
 
 The vector of a position is a sum: the vectors of its token and of its position, the output of every head and of every
 feed-forward network, and biases (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
-`core.extensions.analyses.logit_attribution` and `core.maps.query_key` compute the parts. Shape legend: `core.maps`.
+`core.maps.query_key` computes the parts. Shape legend: `core.maps`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -17,7 +17,7 @@ from ..arguments import checks_arguments
 from ..counting import CountedText, Index
 from ..errors import AnalysisError
 from ..model.heads import Head, Network
-from ..translation.result import Alternative, ReadOnlyArrays, Translation
+from ..translation.result import ReadOnlyArrays
 
 
 class Origin(Enum):
@@ -77,101 +77,6 @@ def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, .
             names = CountedText("heads {layer}", layer=layer), CountedText("Heads of layer {layer}", layer=layer)
         places.setdefault(names, []).append(place)
     return tuple(ComponentGroup(*names, tuple(found)) for names, found in places.items())
-
-
-@checks_arguments
-@dataclass(frozen=True, eq=False)
-class WordParts(ReadOnlyArrays):
-    """One token of a translation and a rival: the difference of their logits, and the parts of the difference.
-
-    Attributes:
-        translation: the translation.
-        step: of the token; of the first that differs if word and rival begin alike.
-        chosen, rival: the two tokens, with their probabilities at this step.
-        chosen_word, rival_word: the words that they belong to, with the natural logs of their whole probabilities after
-            the same beginning. The same tokens if these are whole words.
-        difference: the logit of `chosen` minus that of `rival`, in nats: the logarithm of the ratio of their
-            probabilities.
-        components: P of them: token and position that the decoder reads here, heads and networks from the first layer
-            up, biases.
-        values: [P], the direct effect of each on the difference.
-        remainder: `difference` minus the sum of `values`: rounding, or the effect of a user's hook.
-        keys: [L, H, S], the parts of each head of cross-attention that come from each position of the encoder; they sum
-            to its value. Positions rather than words: the encoder has mixed the words.
-        model_digest: of the model that computed them.
-    """
-
-    translation: Translation
-    step: int
-    chosen: Alternative
-    rival: Alternative
-    chosen_word: Alternative
-    rival_word: Alternative
-    difference: float
-    components: tuple[Component, ...]
-    values: NDArray[np.float64]
-    remainder: float
-    keys: NDArray[np.float64]
-    model_digest: str = ""
-
-    def value_of(self, component: Component) -> float:
-        """The part of one component. Raises `AnalysisError` if it is not among `components`."""
-        if component not in self.components:
-            raise AnalysisError(
-                "{component} is not among the components of the decoder. Choose one of them.", component=component
-            )
-        return float(self.values[self.components.index(component)])
-
-
-@dataclass(frozen=True, eq=False)
-class EncoderParts(ReadOnlyArrays):
-    """The parts of cross-attention heads in the lead of a word, by what the encoder's positions are made of.
-
-    Attributes:
-        parts: of the word.
-        components: C of the encoder: token and position, its heads and networks from the first layer up, biases, which
-            include those of the values.
-        values: [L, H, C, S], by layer and head of cross-attention, component and position; their sums over the
-            components are `parts.keys`, if the model is the same.
-        model_digest: of the model that computed them.
-    """
-
-    parts: WordParts
-    components: tuple[Component, ...]
-    values: NDArray[np.float64]
-    model_digest: str = ""
-
-
-LEAST_INCREASE, MAX_INCREASED = 0.1, 3
-
-
-@dataclass(frozen=True)
-class ChangeEffect:
-    """The effect of an experiment's changes on the parts of one word of the original translation.
-
-    Attributes:
-        word: the word.
-        increased: heads and networks, not changed themselves, whose direct effect on the word's lead over its rival
-            grew by at least `LEAST_INCREASE` nats, with this growth; the `MAX_INCREASED` largest. This does not prove
-            that they replace the changed ones.
-        largest: the head or network with the largest direct effect under the changes; None if there is none above 0.
-    """
-
-    word: str
-    increased: tuple[tuple[Head | Network, float], ...]
-    largest: Head | Network | None
-
-    @classmethod
-    def of(cls, before: WordParts, after: WordParts, changed: Collection[Component]) -> "ChangeEffect":
-        """The effect, by the parts of the same token and rival `before` and `after`. `changed`: parts to leave out."""
-        direct = dict(zip(after.components, map(float, after.values), strict=True))
-        direct = {part: value for part, value in direct.items() if part not in changed}
-        values = {part: value for part, value in direct.items() if not isinstance(part, Origin)}
-        growth = {part: value - before.value_of(part) for part, value in values.items()}
-        increased = sorted((each for each in growth.items() if each[1] >= LEAST_INCREASE), key=lambda each: -each[1])
-        largest = max(values, key=lambda part: values[part], default=None)
-        has_largest = largest is not None and values[largest] > 0
-        return cls(before.chosen_word.token, tuple(increased[:MAX_INCREASED]), largest if has_largest else None)
 
 
 Baseline = int | Literal["mean", "none"]

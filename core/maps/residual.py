@@ -135,24 +135,3 @@ def _outputs(attention: AttentionPass, rows: slice | Tensor) -> Tensor:
     mixing = attention.module.mixing.double()
     joined = attention.joined[0, rows].double().unflatten(-1, mixing.shape[:2])
     return torch.einsum("nhk,hkd->hnd", joined, mixing)
-
-
-def parts_by_key(attention: AttentionPass, directions: Tensor, rows: Tensor) -> Tensor:
-    """The part of each key in the dot products of `directions` [N, D] with what each head adds to N rows: [H, N, M]."""
-    unmixed = torch.einsum("nd,hkd->hnk", directions, attention.module.mixing.double())
-    return attention.maps[0][:, rows].double() * (unmixed @ attention.values.double().mT)
-
-
-def memory_directions(attention: AttentionPass, direction: Tensor, row: int) -> tuple[Tensor, Tensor]:
-    """`parts_by_key` of one row as dot products with the vectors that the keys are made of.
-
-    Returns:
-        The directions [H, M, D], and the summands [H, M] that come from the bias of the values.
-    """
-    module, changes = attention.module, attention.changes
-    unmixed = torch.einsum("d,hkd->hk", direction, module.mixing.double())
-    weights = changes.scaled(attention.maps)[0, :, row].double()
-    projection, bias = (each.double().chunk(3)[2] for each in (module.in_proj_weight, module.in_proj_bias))
-    projection, bias = (each.unflatten(0, (module.num_heads, -1)) for each in (projection, bias))  # [H, K, D], [H, K]
-    shift = (unmixed * bias).sum(dim=-1, keepdim=True)
-    return torch.einsum("hm,hk,hkd->hmd", weights, unmixed, projection), weights * shift

@@ -71,20 +71,13 @@ if TYPE_CHECKING:
         pairs_importance,
         read_pairs,
     )
+    from augenmerk.core.extensions.analyses.parts_of_words import EncoderParts, WordParts
     from augenmerk.core.extensions.readers.importing import import_model
     from augenmerk.core.extensions.readers.model import ImportedModel, ImportOptions, ImportSummary
     from augenmerk.core.maps.comparing import MapDifference, difference
     from augenmerk.core.maps.left_out import left_out_words
     from augenmerk.core.maps.measures import measure
-    from augenmerk.core.maps.parts import (
-        CellParts,
-        ComponentGroup,
-        EncoderParts,
-        Origin,
-        PartsTable,
-        RowParts,
-        WordParts,
-    )
+    from augenmerk.core.maps.parts import CellParts, ComponentGroup, Origin, PartsTable, RowParts
     from augenmerk.core.maps.query_key import query_key_parts
     from augenmerk.core.maps.selection import LabelledMap, Selection
     from augenmerk.core.model.heads import Head, Network
@@ -261,15 +254,8 @@ _NAMES_BY_MODULE = {
         "pairs_importance",
         "read_pairs",
     ),
-    "augenmerk.core.maps.parts": (
-        "CellParts",
-        "ComponentGroup",
-        "EncoderParts",
-        "Origin",
-        "PartsTable",
-        "RowParts",
-        "WordParts",
-    ),
+    "augenmerk.core.extensions.analyses.parts_of_words": ("EncoderParts", "WordParts"),
+    "augenmerk.core.maps.parts": ("CellParts", "ComponentGroup", "Origin", "PartsTable", "RowParts"),
     "augenmerk.core.maps.query_key": ("query_key_parts",),
     "augenmerk.core.maps.selection": ("LabelledMap", "Selection"),
     "augenmerk.core.checkpoint.file": ("model_digest",),

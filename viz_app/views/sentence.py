@@ -7,9 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
-from augenmerk.core.counting import display_text
 from augenmerk.core.maps.left_out import left_out_note
-from augenmerk.core.maps.parts import ChangeEffect
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in, with_code
 from augenmerk.core.text.phrases import PHRASES
@@ -635,10 +633,10 @@ def typing_hint(state: ExperimentState) -> str:
     return f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
 
 
-def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) -> str:
+def original_text(result: ExperimentResult, addition: str = "") -> str:
     """A line comparing the original translation with the changed one, and shorter forms; empty without changes.
 
-    `effect`: the parts of a word, once they are known.
+    `addition`: what else is known about the changes; only the original is cut for it.
     """
     own = f"The model's own: {result.own.text}" if result.own is not None else ""
     if not result.is_changed:
@@ -663,10 +661,8 @@ def original_text(result: ExperimentResult, effect: ChangeEffect | None = None) 
         forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words, last]
         if not change:  # only forced words differ, and they leave the original as probable as it was
             forms = [words] * 3
-    if effect is not None and effect.increased:
-        parts = ", ".join(f"{display_text(part.short_name)} +{number(growth)}" for part, growth in effect.increased)
-        increased = f"parts that increased for “{effect.word}”: {parts}"
-        forms = [f"{forms[0]} · {increased}", f"{forms[1]} · {increased}", f"{short} · {increased} · {words}"]
+    if addition:
+        forms = [f"{forms[0]} · {addition}", f"{forms[1]} · {addition}", f"{short} · {addition} · {words}"]
     return "\n".join(forms)
 
 

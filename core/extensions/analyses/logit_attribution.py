@@ -21,8 +21,8 @@ from ...arguments import checks_arguments
 from ...counting import Index
 from ...errors import AnalysisError, ExperimentError, NonFiniteError
 from ...maps.capture import AttentionPass
-from ...maps.parts import ChangeEffect, Component, EncoderParts, Origin, WordParts
-from ...maps.residual import memory_directions, parts_by_key, residual_streams
+from ...maps.parts import Component, Origin
+from ...maps.residual import residual_streams
 from ...model.non_finite import is_finite
 from ...text.codec import TextCodec
 from ...text.vocabulary import END
@@ -30,6 +30,7 @@ from ...translation.compilation import forced_word
 from ...translation.experiment import Experiment, factors_of, scaling
 from ...translation.result import Alternative, ExperimentResult, Translation
 from ...translation.translator import Translator
+from .parts_of_words import ChangeEffect, EncoderParts, WordParts
 
 
 @checks_arguments
@@ -88,7 +89,7 @@ def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
     layers: list[Tensor] = []
 
     def open_positions(attention: AttentionPass, carried: Tensor) -> None:
-        directions, shifts = memory_directions(attention, carried[0], parts.step)
+        directions, shifts = _memory_directions(attention, carried[0], parts.step)
         split = streams.encoder.split(directions)  # [C, H, S]
         split[-1] += shifts
         layers.insert(0, split.transpose(0, 1))
@@ -239,7 +240,7 @@ class _Comparer:
             by_key: list[Tensor] = []
 
             def open_heads(attention: AttentionPass, carried: Tensor) -> None:
-                by_key.insert(0, parts_by_key(attention, carried, steps))
+                by_key.insert(0, _parts_by_key(attention, carried, steps))
 
             values = streams.decoder.split(directions, steps, on_cross=open_heads)
             if model.output.bias is not None:
@@ -331,3 +332,24 @@ class _Comparer:
     def _text(self, ids: Sequence[int]) -> str:
         words = self._codec.decode(ids)
         return " ".join(word.text for word in words) or "".join(self._codec.labels[each] for each in ids)
+
+
+def _parts_by_key(attention: AttentionPass, directions: Tensor, rows: Tensor) -> Tensor:
+    """The part of each key in the dot products of `directions` [N, D] with what each head adds to N rows: [H, N, M]."""
+    unmixed = torch.einsum("nd,hkd->hnk", directions, attention.module.mixing.double())
+    return attention.maps[0][:, rows].double() * (unmixed @ attention.values.double().mT)
+
+
+def _memory_directions(attention: AttentionPass, direction: Tensor, row: int) -> tuple[Tensor, Tensor]:
+    """`_parts_by_key` of one row as dot products with the vectors that the keys are made of.
+
+    Returns:
+        The directions [H, M, D], and the summands [H, M] that come from the bias of the values.
+    """
+    module, changes = attention.module, attention.changes
+    unmixed = torch.einsum("d,hkd->hk", direction, module.mixing.double())
+    weights = changes.scaled(attention.maps)[0, :, row].double()
+    projection, bias = (each.double().chunk(3)[2] for each in (module.in_proj_weight, module.in_proj_bias))
+    projection, bias = (each.unflatten(0, (module.num_heads, -1)) for each in (projection, bias))  # [H, K, D], [H, K]
+    shift = (unmixed * bias).sum(dim=-1, keepdim=True)
+    return torch.einsum("hm,hk,hkd->hmd", weights, unmixed, projection), weights * shift

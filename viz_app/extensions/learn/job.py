@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.maps.parts import WordParts
+from augenmerk.core.extensions.analyses.parts_of_words import WordParts
 from augenmerk.core.model.heads import Head, Network, networks_of
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, Translation, read_only

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from augenmerk.core.maps.parts import ChangeEffect
+from augenmerk.core.counting import display_text
+from augenmerk.core.extensions.analyses.parts_of_words import ChangeEffect
+from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import ExperimentResult
 
 from ...state.experiment_state import RequestState
@@ -55,6 +57,14 @@ class EffectPart(WindowPart):
 
     def _show(self, result: ExperimentResult, effect: ChangeEffect) -> None:
         sentence = self.window.translate_page.sentence
-        sentence.original_line.setText(original_text(result, effect))
+        sentence.original_line.setText(original_text(result, increased_parts(effect)))
         if result.original.text == result.changed.text and effect.largest is not None:
             sentence.interventions.suggest(effect.largest, effect.word)
+
+
+def increased_parts(effect: ChangeEffect) -> str:
+    """The parts of the word that increased, for `original_text`; empty if there are none."""
+    if not effect.increased:
+        return ""
+    parts = ", ".join(f"{display_text(part.short_name)} +{number(growth)}" for part, growth in effect.increased)
+    return f"parts that increased for “{effect.word}”: {parts}"

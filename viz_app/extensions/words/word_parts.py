@@ -13,7 +13,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu
 
 from augenmerk.core.counting import CountedText, Index, display_text
-from augenmerk.core.maps.parts import Component, Origin, WordParts, name_in_stack
+from augenmerk.core.extensions.analyses.parts_of_words import WordParts
+from augenmerk.core.maps.parts import Component, Origin, name_in_stack
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import counted, number
 from augenmerk.core.translation.result import Alternative

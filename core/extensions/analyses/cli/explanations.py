@@ -14,10 +14,10 @@ from ....counting import display_text
 from ....errors import AnalysisError, ConfigError
 
 if TYPE_CHECKING:
-    from ....maps.parts import WordParts
     from ....model.heads import Head
     from ....translation.result import Translation
     from ....translation.translator import Translator
+    from ..parts_of_words import WordParts
 
 
 def add_explanations(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from augenmerk.core.maps.parts import Component, Origin, WordParts
+from augenmerk.core.extensions.analyses.parts_of_words import WordParts
+from augenmerk.core.maps.parts import Component, Origin
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent_in_words
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-from augenmerk.core.maps.parts import WordParts
+from augenmerk.core.extensions.analyses.parts_of_words import WordParts
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import Translation
 

@@ -13,7 +13,8 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
 from augenmerk.core.extensions.analyses.logit_attribution import word_parts
 from augenmerk.core.extensions.analyses.logit_lens import Depth, LogitLens, logit_lens
-from augenmerk.core.maps.parts import Origin, WordParts
+from augenmerk.core.extensions.analyses.parts_of_words import WordParts
+from augenmerk.core.maps.parts import Origin
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.sites import SUBLAYERS
 from augenmerk.core.quantities import number
