@@ -11,8 +11,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from .errors import AnalysisError, ArgumentError
-from .quantities import counted
+from .errors import ArgumentError
 
 PublicT = TypeVar("PublicT", bound=Callable[..., Any])
 _LISTS = (Collection, Iterable, Sequence, frozenset, list, tuple)
@@ -155,12 +154,3 @@ def _in_words(hint: Any) -> str:
     name: str = hint if isinstance(hint, str) else getattr(origin or hint, "__name__", "another value")
     name = {"ndarray": "NumPy array"}.get(name, name)
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
-
-
-def require_translations(sources: Sequence[object], targets: Sequence[object]) -> None:
-    """Raises `AnalysisError` unless there is one translation for each sentence."""
-    if len(sources) != len(targets):
-        raise AnalysisError(
-            f"Found {counted(len(sources), 'sentence')} and {counted(len(targets), 'translation')}. Pass one "
-            "translation per sentence."
-        )

@@ -11,9 +11,10 @@ import os
 import sys
 from pathlib import Path
 
+from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.extensions.training.corpora.multi30k import cache_path
 from augenmerk.core.extensions.training.corpora.parallel import read_pair
-from augenmerk.core.maps.roles import SampleRoles, profile_heads, write_sample_roles
+from augenmerk.core.maps.roles import SampleRoles, write_sample_roles
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.translator import Translator
 

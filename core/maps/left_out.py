@@ -1,7 +1,7 @@
 """Source words that a translation probably left out, found by translating without each of them. No torch."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,14 +12,12 @@ from ..counting import Index
 from ..errors import AnalysisError
 from ..text.languages import FUNCTION_WORDS, two_letter_code
 from ..translation.experiment import (
-    Experiment,
     GivenTarget,
     Greedy,
     SourceEdit,
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from ..translation.notes import Note
 from ..translation.result import Translation, Word
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ def left_out_words(
         TranslationStoppedError: `should_stop`, checked before each batch, returned True.
     """
     translator.check_vocabularies(translation)
-    function_words = _function_words(translator)
+    function_words = function_words_of(translator)
     words = words_by_place(translation)
     places = [place for place, word in words.items() if _is_content(_spelling(word, translation), function_words)]
     is_checked = bool(function_words) and not (translation.is_given or translation.hint)
@@ -65,33 +63,7 @@ def left_out_words(
     return tuple(found)
 
 
-def notes_on_left_out_words(
-    translator: "Translator",
-    experiments: Sequence[Experiment],
-    *,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
-) -> list[tuple[Note, ...]]:
-    """For each of many sentences, the notes on its `left_out_words`. It is translated again for that.
-
-    Args:
-        translator: the model.
-        experiments: the sentences, with the decoding and the changes; those that are refused have no notes.
-        on_progress: called with the number of finished sentences and their total.
-    """
-    notes: list[tuple[Note, ...]] = [()] * len(experiments)
-    if not _function_words(translator):
-        return notes
-    tried = {index: translator.try_compile(experiment)[0] for index, experiment in enumerate(experiments)}
-    compiled = {index: accepted for index, accepted in tried.items() if accepted is not None}
-    translations = translator.run_many(compiled.values(), need_maps=False)
-    for index, translation in zip(compiled, translations, strict=True):
-        words = left_out_words(translator, translation)
-        notes[index] = tuple(Note("left_out", left_out_note(word.text)) for word in words)
-        on_progress(index + 1, len(experiments))
-    return notes
-
-
-def _function_words(translator: "Translator") -> list[str]:
+def function_words_of(translator: "Translator") -> list[str]:
     """Words that may be left out; empty if the rule was not checked for this model or its language."""
     if translator.run_config.data.is_imported:
         return []

@@ -11,22 +11,19 @@ get these roles.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import require_translations
 from ..config import ModelConfig
-from ..errors import AnalysisError
 from ..model.heads import ByKind, Head, attention_shapes
 from ..quantities import percent
 from ..storage import open_file, read_text, write_text
-from ..translation.experiment import Experiment, General, GivenTarget, Greedy
-from ..translation.notes import Note, summaries
+from ..translation.experiment import General
 from ..translation.result import (
     MAP_KINDS,
     FloatArray,
@@ -37,15 +34,9 @@ from ..translation.result import (
 from .measures import row_entropy
 from .selection import is_hidden
 
-if TYPE_CHECKING:
-    from ..translation.translator import Translator
-
-
 BoolArray: TypeAlias = NDArray[np.bool_]
 REACH = 3
 """Distances are counted separately up to this many tokens; the outermost entries include all larger ones."""
-BATCH_SIZE = 16
-"""Sentences per batch; stopping loses at most these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +92,14 @@ class SampleProfiles(ByKind[HeadProfiles]):
         num_skipped: sentences that the model refused.
         changes: heads and networks that were changed.
         model_digest: of the model.
-        notes: notes for the reader on the sentences, see `summaries`.
+        notes: notes for the reader on the sentences, see `core.extensions.note_summaries`.
     """
 
     encoder: HeadProfiles
     decoder: HeadProfiles
     cross: HeadProfiles
     num_sentences: int
-    num_skipped: int
+    num_skipped: int = 0
     changes: tuple[General, ...] = ()
     model_digest: str = ""
     notes: tuple[str, ...] = ()
@@ -118,16 +109,13 @@ class HeadProfiler:
     """Sums the statistics of heads, sentence by sentence.
 
     Attributes:
-        changes: heads and networks that are changed in all of them.
-        num_sentences, num_skipped: sentences that were read, and those that the model refused.
+        num_sentences: sentences that were read.
     """
 
-    def __init__(self, changes: Sequence[General] = ()) -> None:
-        self.changes = tuple(changes)
-        self.num_sentences = self.num_skipped = 0
+    def __init__(self) -> None:
+        self.num_sentences = 0
         self._model_digest = ""
         self._sums = {kind: _Sums() for kind in MAP_KINDS}
-        self._notes: list[tuple[Note, ...]] = []
 
     def add(self, translation: Translation) -> None:
         """Add the maps of one translation."""
@@ -136,77 +124,10 @@ class HeadProfiler:
         self.num_sentences += 1
         self._model_digest = translation.model_digest
 
-    def read(
-        self,
-        translator: "Translator",
-        sources: Sequence[str],
-        targets: Sequence[str] | None,
-        *,
-        on_progress: Callable[[int], None] = lambda done: None,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Add the sentences of a sample, from the first that is neither read nor skipped yet.
-
-        Args:
-            translator: provides the model.
-            sources: sentences in the model's source language.
-            targets: their translations, read by teacher forcing (faster); None for the model's own.
-            on_progress: called with the number of finished sentences.
-            should_stop: checked before each decoding step.
-
-        Raises:
-            AnalysisError: the model lacks a head.
-            TranslationStoppedError: `should_stop` returned True. A later call continues.
-        """
-        while (first := self.num_sentences + self.num_skipped) < len(sources):
-            end = min(first + BATCH_SIZE, len(sources))
-            tried = []
-            for index in range(first, end):
-                output = Greedy() if targets is None else GivenTarget(targets[index])
-                tried.append(translator.try_compile(Experiment(sources[index], output, self.changes)))
-            batch = [compiled for compiled, _ in tried if compiled is not None]
-            for translation in list(translator.run_many(batch, should_stop=should_stop)):
-                self.add(translation)
-            self.num_skipped += end - first - len(batch)
-            self._notes += [notes for _, notes in tried]
-            on_progress(end)
-
     def result(self) -> SampleProfiles:
-        """The means over all translations. Raises `AnalysisError` if there are none."""
-        if not self.num_sentences:
-            raise AnalysisError(
-                f"The model could not read any sentence of the sample ({self.num_skipped} were refused). "
-                "Choose another sample."
-            )
-        profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
-        return SampleProfiles(
-            **profiles,
-            num_sentences=self.num_sentences,
-            num_skipped=self.num_skipped,
-            changes=self.changes,
-            model_digest=self._model_digest,
-            notes=summaries(self._notes),
-        )
-
-
-def profile_heads(
-    translator: "Translator",
-    sources: Sequence[str],
-    targets: Sequence[str] | None = None,
-    *,
-    changes: Sequence[General] = (),
-    on_progress: Callable[[int], None] = lambda done: None,
-) -> SampleProfiles:
-    """The averages of each head over a sample; see `HeadProfiler.read`.
-
-    Raises:
-        AnalysisError: the model lacks a head, no sentence could be read, or the two sides differ in length.
-    """
-    if targets is not None:
-        require_translations(sources, targets)
-    profiler = HeadProfiler(changes)
-    profiler.read(translator, sources, targets, on_progress=on_progress)
-    return profiler.result()
+        """The means over all translations, of which there must be one."""
+        encoder, decoder, cross = (self._sums[kind].mean(kind) for kind in ("encoder", "decoder", "cross"))
+        return SampleProfiles(encoder, decoder, cross, self.num_sentences, model_digest=self._model_digest)
 
 
 @dataclass

@@ -1,10 +1,8 @@
 """Notes for the reader of a translation. Their kinds let a sample of sentences be counted. No torch."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
-
-from ..counting import CountedText, Index, joined
 
 NoteKind = Literal[
     "refused",
@@ -21,25 +19,8 @@ NoteKind = Literal[
     "empty",
     "left_out",
 ]
-NOTE_KINDS: Mapping[NoteKind, str] = {
-    "refused": "not translated",
-    "cut": "cut to fit into the model",
-    "no_target_language": "read without a target language",
-    "other_language": "written in another language",
-    "no_first_symbol": "begun with another symbol",
-    "unreadable": "read without unknown symbols",
-    "unknown": "read with unknown words",
-    "line_breaks": "read with spaces for line breaks",
-    "unfamiliar": "unlike the training data",
-    "cut_off": "translated without an end",
-    "ended": "translated up to the limit",
-    "empty": "translated as nothing",
-    "left_out": "translated with a word left out",
-}
-"""What a sentence with a note of each kind is, with the kinds that matter most first."""
 HINTS: frozenset[NoteKind] = frozenset({"no_target_language", "other_language", "no_first_symbol"})
 """Notes that advise to type something else."""
-_MAX_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -47,7 +28,7 @@ class Note:
     """A note on a sentence or its translation.
 
     Attributes:
-        kind: see `NOTE_KINDS`.
+        kind: what it is about; see `core.extensions.note_summaries`.
         text: a sentence for the reader.
     """
 
@@ -58,38 +39,3 @@ class Note:
 def texts_of(notes: Iterable[Note]) -> tuple[str, ...]:
     """The texts of the notes."""
     return tuple(note.text for note in notes)
-
-
-def sentences_by_kind(notes: Sequence[Iterable[Note]]) -> dict[NoteKind, list[int]]:
-    """For each kind the indices of the sentences with such a note. `notes`: those of each sentence."""
-    kinds = [{note.kind for note in notes_of_sentence} for notes_of_sentence in notes]
-    return {kind: [index for index, own in enumerate(kinds) if kind in own] for kind in NOTE_KINDS}
-
-
-def summaries(notes: Sequence[Sequence[Note]], sentences: str = "sentences") -> tuple[CountedText, ...]:
-    """A note for each kind on the sentences of a sample: how many there are, which, and the text about the first.
-
-    They number the sentences as `CountedText` does.
-
-    Args:
-        notes: those of each sentence.
-        sentences: a name for all of them.
-    """
-    texts = []
-    for kind, indices in sentences_by_kind(notes).items():
-        if indices:
-            which = "" if len(indices) == 1 else "The first: "
-            share = share_of(sentences, indices, len(notes), NOTE_KINDS[kind])
-            first = next(note.text for note in notes[indices[0]] if note.kind == kind)
-            texts.append(CountedText("{share} {which}{first}", share=share, which=which, first=first))
-    return tuple(texts)
-
-
-def share_of(sentences: str, indices: Sequence[int], total: int, what: str) -> CountedText:
-    """“2 of 15 sentences are cut (number 1, 3).” for two indices, of 15 sentences, and “cut”."""
-    more = ", …" if len(indices) > _MAX_LISTED else ""
-    verb = "is" if len(indices) == 1 else "are"
-    return CountedText(
-        f"{len(indices):,} of {total:,} {sentences} {verb} {what} (number {{numbers}}{more}).",
-        numbers=joined(map(Index, indices[:_MAX_LISTED]), ", "),
-    )

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arguments import CheckedFields, checks_arguments, require_translations
+from ...arguments import CheckedFields, checks_arguments
 from ...errors import AnalysisError
 from ...plain_text import EncodingError
 from ...quantities import counted
 from ...resources import resource_path
 from ...storage import read_text, reason_of
 from ...strict_json import MAX_DIGITS
-from .samples import SAMPLE_LANGUAGES
+from .samples import SAMPLE_LANGUAGES, require_translations
 
 Link = tuple[int, int]
 Links = frozenset[Link]

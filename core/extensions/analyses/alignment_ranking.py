@@ -23,9 +23,10 @@ from ...model.sites import PairPass
 from ...text.languages import sentence_with_code
 from ...translation.compilation import CompiledExperiment, compile_general
 from ...translation.experiment import Experiment, General, GivenTarget
-from ...translation.notes import Note, summaries
+from ...translation.notes import Note
 from ...translation.result import FloatArray, MapKind, Translation, Word
 from ...translation.translator import Translator
+from ..note_summaries import summaries
 from .alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
 from .samples import require_languages_of_sample
 

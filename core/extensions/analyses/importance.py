@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ...arguments import checks_arguments, require_translations
+from ...arguments import checks_arguments
 from ...errors import AnalysisError
 from ...inference.compiled import Model, plain_form
 from ...model.heads import Head, Network, Side, heads_of, networks_of
@@ -22,9 +22,10 @@ from ...padding import pad
 from ...translation.compilation import compile_general
 from ...translation.decoding import batches_by_length
 from ...translation.experiment import Experiment, General, GivenTarget, scaling
-from ...translation.notes import summaries
 from ...translation.result import FloatArray, MapKind
 from ...translation.translator import Translator
+from ..note_summaries import summaries
+from .samples import require_translations
 
 BATCH_SIZE = 16
 """Sentences per batch: few, for little padding and small logits; 64 take half as long again."""

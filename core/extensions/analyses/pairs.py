@@ -18,9 +18,9 @@ from ...maps.parts import Component
 from ...quantities import counted
 from ...translation.compilation import forced_word
 from ...translation.experiment import Experiment, ForcedToken, General
-from ...translation.notes import summaries
 from ...translation.result import ReadOnlyArrays
 from ...translation.translator import Translator
+from ..note_summaries import summaries
 from ..training.corpora.parallel import read_lines
 from .importance import (
     HeadImportance,

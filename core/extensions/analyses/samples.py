@@ -1,8 +1,10 @@
-"""Samples of sentences that ship with Augenmerk, and the models that they suit."""
+"""Samples of sentences: what must hold before they are measured."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import AnalysisError
+from ...quantities import counted
 from ...text.languages import inner_code, language_in_words, language_name, two_letter_code
 
 if TYPE_CHECKING:
@@ -46,3 +48,12 @@ def require_languages_of_sample(
         f"This model {task}{undecided}; the sample is {' to '.join(map(language_name, of_sample[:num_compared]))}. "
         f"Measurements on it would be meaningless. {advice}{f' {choose_target}' if is_undecided else ''}"
     )
+
+
+def require_translations(sources: Sequence[object], targets: Sequence[object]) -> None:
+    """Raises `AnalysisError` unless there is one translation for each sentence."""
+    if len(sources) != len(targets):
+        raise AnalysisError(
+            f"Found {counted(len(sources), 'sentence')} and {counted(len(targets), 'translation')}. Pass one "
+            "translation per sentence."
+        )

@@ -19,6 +19,7 @@ from torch.nn import functional
 from ...config import DataConfig
 from ...errors import CorpusError
 from ...inference.compiled import Model, plain_form
+from ...maps.left_out import function_words_of, left_out_note, left_out_words
 from ...model.non_finite import require_finite
 from ...quantities import counted
 from ...text.codec import fold_case
@@ -27,6 +28,7 @@ from ...text.legacy import bleu
 from ...text.tokenizers import SpacyTokenizer, rules_for
 from ...translation.compilation import compile_general
 from ...translation.experiment import DEFAULT_LENGTH_PENALTY, Experiment, General
+from ...translation.notes import Note
 from ...translation.running import Hypothesis
 from ...translation.translator import Translator
 from .corpora.batches import Batch, collate, validation_batches
@@ -317,3 +319,29 @@ def reference_loss(
                 read = batch.target[:, :-1]
                 require_finite(model, encoding, read, model.decode(encoding, read).logits)
     return loss, too_long
+
+
+def notes_on_left_out_words(
+    translator: Translator,
+    experiments: Sequence[Experiment],
+    *,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[tuple[Note, ...]]:
+    """For each of many sentences, the notes on its `left_out_words`. It is translated again for that.
+
+    Args:
+        translator: the model.
+        experiments: the sentences, with the decoding and the changes; those that are refused have no notes.
+        on_progress: called with the number of finished sentences and their total.
+    """
+    notes: list[tuple[Note, ...]] = [()] * len(experiments)
+    if not function_words_of(translator):
+        return notes
+    tried = {index: translator.try_compile(experiment)[0] for index, experiment in enumerate(experiments)}
+    compiled = {index: accepted for index, accepted in tried.items() if accepted is not None}
+    translations = translator.run_many(compiled.values(), need_maps=False)
+    for index, translation in zip(compiled, translations, strict=True):
+        words = left_out_words(translator, translation)
+        notes[index] = tuple(Note("left_out", left_out_note(word.text)) for word in words)
+        on_progress(index + 1, len(experiments))
+    return notes

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ...device import DeviceChoice
 from ...text.languages import code_of, with_code
 from ...text.tokenizers import has_rules, rules_for
-from ...translation.notes import summaries, texts_of
+from ...translation.notes import texts_of
 from ...translation.running import Hypothesis
 from ...translation.translator import Translator
 from ...translation.typed_text import encode_source
+from ..note_summaries import summaries
 from .corpora.batches import Batch, collate, validation_batches
 from .device_choices import max_tokens_at_once
 from .evaluation import (

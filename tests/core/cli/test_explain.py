@@ -9,9 +9,9 @@ import pytest
 
 from augenmerk.core.cli.main import main
 from augenmerk.core.extensions.analyses.alti import contributions_of
+from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.extensions.analyses.occlusion import occlude_source_words
 from augenmerk.core.maps.comparing import difference
-from augenmerk.core.maps.roles import profile_heads
 from augenmerk.core.maps.selection import Selection
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from augenmerk.core.extensions.analyses.alti import contributions_of
+from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.extensions.analyses.logit_attribution import logit_parts
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
 from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs
@@ -16,7 +17,6 @@ from augenmerk.core.maps.comparing import difference
 from augenmerk.core.maps.measures import MEASURES, measure_maps
 from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.query_key import query_key_parts
-from augenmerk.core.maps.roles import profile_heads
 from augenmerk.core.maps.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
 from augenmerk.core.maps.trace import query_key_detail
 from augenmerk.core.model.heads import Head

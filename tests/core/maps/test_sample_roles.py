@@ -8,8 +8,9 @@ import pytest
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.extensions.analyses.alignment import read_gold
+from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.maps import roles as thresholds
-from augenmerk.core.maps.roles import SampleRoles, profile_heads, read_sample_roles, roles_path, write_sample_roles
+from augenmerk.core.maps.roles import SampleRoles, read_sample_roles, roles_path, write_sample_roles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.result import MAP_KINDS

@@ -18,6 +18,7 @@ from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, align
 from augenmerk.core.extensions.analyses.alti import contributions_of
 from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
+from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.extensions.analyses.importance import head_importance
 from augenmerk.core.extensions.analyses.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
@@ -32,7 +33,6 @@ from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.left_out import left_out_words
 from augenmerk.core.maps.measures import MEASURES, measure
 from augenmerk.core.maps.query_key import query_key_parts
-from augenmerk.core.maps.roles import profile_heads
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import Translation

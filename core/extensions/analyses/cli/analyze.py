@@ -446,7 +446,8 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
 
 def _statistics(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> Numbers:
     """Statistics and roles of every head over the sample, and importance if requested, with the given changes."""
-    from ....maps.roles import profile_heads, roles_of
+    from ....maps.roles import roles_of
+    from ..head_profiles import profile_heads
 
     sources, targets = _read_sample(translator, options)
     with show_progress(" sentences") as show:

@@ -22,11 +22,10 @@ from ....cli.options import (
 from ....cli.outputs import TEXT, OutputFile
 from ....cli.values import names_of, origin_values
 from ....counting import display_text
-from ....maps.left_out import notes_on_left_out_words
 from ....storage import check_writable, write_text
 from ....translation.experiment import Beam, Experiment, Greedy
 from ....translation.experiment_file import part_to_json
-from ....translation.notes import sentences_by_kind, share_of, summaries
+from ...note_summaries import sentences_by_kind, share_of, summaries
 
 if TYPE_CHECKING:
     from ..evaluation import CorpusLoss, CorpusScores
@@ -74,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     beam, length_penalty = read_beam(options)
     from ..evaluation import (
         evaluate,
+        notes_on_left_out_words,
         reference_loss,  # torch is imported by now
     )
 

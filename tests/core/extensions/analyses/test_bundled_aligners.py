@@ -5,7 +5,8 @@ import pytest
 
 from augenmerk.core.extensions.analyses.alignment import IBM_1_NAME, GoldPair, read_gold, read_ibm_1
 from augenmerk.core.extensions.analyses.alignment_ranking import AlignerRanking, rank_aligners
-from augenmerk.core.maps.roles import profile_heads, roles_of
+from augenmerk.core.extensions.analyses.head_profiles import profile_heads
+from augenmerk.core.maps.roles import roles_of
 from augenmerk.core.translation.translator import Translator
 
 

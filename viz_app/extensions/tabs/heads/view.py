@@ -12,7 +12,8 @@ from PySide6.QtGui import QResizeEvent
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, TextError
-from augenmerk.core.maps.roles import HeadProfiler, SampleProfiles, SampleRoles, write_sample_roles
+from augenmerk.core.extensions.analyses.head_profiles import SampleProfiler
+from augenmerk.core.maps.roles import SampleProfiles, SampleRoles, write_sample_roles
 from augenmerk.core.model.heads import SIDES, Head, Network, heads_of, networks_of
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import Experiment, General, Greedy
@@ -128,12 +129,12 @@ class StatisticsJob(SampleJob):
         profiler: the averages so far; None before the first sentence.
     """
 
-    profiler: HeadProfiler | None = None
+    profiler: SampleProfiler | None = None
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
         """See `Job.run`."""
         sample = self.sample(translator)
-        profiler, total = self.profiler or HeadProfiler(self.changes), len(sample.sources)
+        profiler, total = self.profiler or SampleProfiler(self.changes), len(sample.sources)
 
         def report(done: int) -> None:
             partial = profiler.result() if profiler.num_sentences else None

@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.errors import AnalysisError, CorpusError
+from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.extensions.analyses.importance import BATCH_SIZE, HeadImportance, head_importance
-from augenmerk.core.maps.roles import profile_heads, read_sample_roles, roles_path
+from augenmerk.core.maps.roles import read_sample_roles, roles_path
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, scaling
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
