@@ -25,6 +25,7 @@ KEY = "augenmerk"
 """The key of the description in the file's metadata."""
 MAX_HEADER_BYTES = 32_000_000
 """Vocabularies of a million words fit."""
+_SEARCHED_BYTES = 2**20
 MAX_DEPTH = 16
 MAX_CONTAINERS = 200_000
 """Lists and objects of the description: one for each epoch of the history, and a few."""
@@ -139,6 +140,16 @@ def is_tensor_file(path: Path) -> bool:
             return file.read(9)[4:] == b"\0\0\0\0{"  # the length of the header, and its beginning
     except OSError:
         return False
+
+
+def has_description(path: Path) -> bool:
+    """Whether the file begins like a safetensors file with a description, perhaps a damaged one."""
+    try:
+        with open_file(path) as file:
+            start = file.read(_SEARCHED_BYTES)
+    except OSError:
+        return False
+    return start[8:9] == b"{" and f'"{KEY}":'.encode() in start  # after the length of the header
 
 
 @contextmanager

@@ -37,13 +37,13 @@ from PySide6.QtWidgets import QApplication, QStyle, QWidget
 from augenmerk.core.cli.command import USER_ERROR, refuse
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError, TextError
-from augenmerk.core.foreign_files import CHOOSE, recognize
+from augenmerk.core.recognizers import recognize
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import atomic_path, read_bytes
 
 from .crash_reports import CrashNotice, crashes_recorded, default_folder, earlier_reports
 from .main_window import MainWindow
-from .models.loader import foreign_source
+from .models.loader import source_to_import
 from .own_files import restoring
 from .preferences import Preferences
 from .theme import Theme
@@ -92,9 +92,10 @@ def run_app(
     app.setDesktopFileName("augenmerk")
     app.setWindowIcon(QIcon(str(resource_path("icon.svg"))))
     if screenshot is not None:
-        if path is not None and foreign_source(path) is not None:
-            foreign = recognize(path)
-            raise ModelImportError(foreign.message if foreign is not None else f"{path} is not a model. {CHOOSE}")
+        if path is not None and source_to_import(path) is not None:
+            recognized = recognize(path)
+            advice = f"{path} is not a model. Choose a checkpoint (*.safetensors)."
+            raise ModelImportError(recognized.message if recognized is not None else advice)
         return _take_screenshot(app, path, sentence, screenshot)
     with crashes_recorded(default_folder()):
         return _run_window(app, path, sentence)

@@ -15,10 +15,10 @@ from .. import __version__
 from ..arguments import checks_arguments
 from ..config import DecodingConfig, ModelConfig, RunConfig
 from ..errors import AugenmerkError, CheckpointError, ConfigError, MissingExtensionError
-from ..foreign_files import COMMAND, REPOSITORY, recognize
 from ..model.non_finite import is_finite
 from ..model.shapes import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
 from ..model.transformer import Transformer
+from ..recognizers import recognize
 from ..storage import open_file, reason_of
 from ..strict_json import shown
 from ..tensor_file import TensorFile, UnsuitableFileError, open_tensor_file, write_tensor_file
@@ -259,15 +259,11 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             word_counts = _read_word_counts(path, file, description, described.run)
             weights = _read(file, _WEIGHTS)
             state = _read(file, _STATE) if with_state else {}
-    except FileNotFoundError as error:
-        is_repository = path.suffix != SUFFIX and REPOSITORY.fullmatch(str(path))
-        advice = f" Is it a model at Hugging Face? {COMMAND.format(source=path)}" if is_repository else ""
-        raise CheckpointError(
-            f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX}).{advice}"
-        ) from error
     except (OSError, ValueError) as error:
-        if (foreign := recognize(path)) is not None:
-            raise CheckpointError(foreign.message) from error
+        if (recognized := recognize(path)) is not None:
+            raise CheckpointError(recognized.message) from error
+        if isinstance(error, FileNotFoundError):
+            raise CheckpointError(f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX}).") from error
         if isinstance(error, UnsuitableFileError):
             raise CheckpointError(f"{path} {error}") from error
         raise CheckpointError(

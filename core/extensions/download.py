@@ -8,12 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import AugenmerkError
-from ..foreign_files import is_web_page
 from ..storage import cannot_write, flush_to_disk
 
 OnDownload = Callable[[str, int, int], None]
-_CHUNK_BYTES = 2**16
+WEB_PAGE_STARTS = (b"<!doctype", b"<html", b"<?xml")
+"""First bytes of HTML and XML pages, without capitals and leading white space."""
+_START_BYTES, _CHUNK_BYTES = 256, 2**16
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10.0, 30.0
+
+
+def is_web_page(start: bytes) -> bool:
+    """Whether these are the first bytes of an HTML or XML page."""
+    return start[:_START_BYTES].lstrip().lower().startswith(WEB_PAGE_STARTS)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from augenmerk.core.foreign_files import recognize, source_of
+from augenmerk.core.recognizers import recognize
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.storage import is_folder
 from augenmerk.core.translation.experiment_file import SUFFIX
@@ -21,18 +21,16 @@ from ..worker.inference import Failure, InferenceWorker, Request
 from ..worker.jobs import LoadJob
 
 
-def foreign_source(path: Path) -> Path | None:
+def source_to_import(path: Path) -> Path | None:
     """The file or folder to import when `path` is opened; None if it is not a model of another project.
 
-    A file of a Hugging Face or JoeyNMT folder represents its folder. The model may still be unreadable. A folder
-    named like an experiment is not a model: it is refused as an experiment. A file that cannot be imported is left to
-    the reader of checkpoints, which says what it is.
+    The model may still be unreadable. A folder named like an experiment is not a model: it is refused as an experiment.
+    A file that cannot be imported is left to the reader of checkpoints, which says what it is.
     """
     if is_folder(path):
         return path if path.suffix != SUFFIX else None
-    foreign = recognize(path)
-    source = source_of(path)
-    return source if foreign is not None and (foreign.can_be_imported or source != path) else None
+    recognized = recognize(path)
+    return None if recognized is None else recognized.source
 
 
 MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json config.yaml);;All files (*)"
@@ -53,7 +51,7 @@ class ModelLoader(QObject):
 
     Attributes:
         model: the model in use, or None.
-        importer: imports models of other projects; None if that extension is missing.
+        importer: imports models of other projects; None if that extension is missing: then opening says what they are.
         more_commands: further ways to open a model.
 
     Signals:
@@ -92,15 +90,12 @@ class ModelLoader(QObject):
 
     def open(self, path: Path | None) -> None:
         """Opens a checkpoint, or the bundled one for None; imports a model of another project the first time."""
-        source = foreign_source(path) if path is not None else None
-        if source is not None:
-            if self.importer is None:
-                failure = Failure(f"{source} is a model of another project. Install the extension that imports it.")
-                self._fail(failure, shows_dialog=True)
-                return
-            path = self.importer.imported_before(source)
+        importer = self.importer
+        source = None if path is None or importer is None else source_to_import(path)
+        if importer is not None and source is not None:
+            path = importer.imported_before(source)
             if path is None:
-                self.importer.offer(source)
+                importer.offer(source)
                 self.import_offered.emit(source.name)
                 return
         self._load(path)

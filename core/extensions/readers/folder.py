@@ -13,9 +13,9 @@ import sentencepiece
 import yaml
 
 from ...errors import ConfigError, ModelImportError
-from ...foreign_files import kind_of_other_file
 from ...strict_json import Field, JsonError, parse, path_of_member, shown
 from ...text.subword_check import check_model
+from .foreign_files import kind_of_other_file
 
 MAX_JSON_BYTES = 64 * 2**20
 _MAX_JSON_DEPTH = 12

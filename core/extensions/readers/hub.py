@@ -15,11 +15,11 @@ from typing import Any
 import platformdirs
 
 from ...errors import ImportStoppedError, ModelImportError
-from ...foreign_files import is_web_page, recognize_names
 from ...plain_text import one_line
 from ...storage import write_text
-from ..download import CONNECT_TIMEOUT_S, Downloader, OnDownload, RemoteFile
+from ..download import CONNECT_TIMEOUT_S, Downloader, OnDownload, RemoteFile, is_web_page
 from .folder import ModelFolder
+from .foreign_files import recognize_names
 from .marian import check_architecture
 
 _SMALL_FILES = (

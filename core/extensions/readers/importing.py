@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ... import foreign_files
 from ...arguments import checks_arguments
 from ...errors import ModelImportError
-from ...foreign_files import CHOOSE, REPOSITORY, is_safetensors, start_of
+from . import foreign_files
 from .folder import ModelFolder
+from .foreign_files import CHOOSE, REPOSITORY, is_safetensors, start_of
 from .hub import fetch
 from .model import FolderModel, ImportedModel, ImportOptions, ImportSummary
 from .pickled import is_pytorch_file

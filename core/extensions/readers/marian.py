@@ -15,7 +15,6 @@ from torch import Tensor
 
 from ...config import Activation, DecodingConfig, ModelConfig
 from ...errors import ModelImportError
-from ...foreign_files import CHOOSE_MARIAN, other_architecture
 from ...model.layers import sinusoidal_halves_table
 from ...plain_text import name_of
 from ...strict_json import JsonError
@@ -23,6 +22,7 @@ from ...text.codec import CodecPair
 from ...text.vocabulary import Vocabulary
 from .codecs import AddedToken, MarianCodec
 from .folder import OTHER_COPY, ModelFolder, Section, settings_of
+from .foreign_files import CHOOSE_MARIAN, other_architecture
 from .model import FolderModel, ImportOptions, languages_of
 from .reader import Reader
 from .weights import (

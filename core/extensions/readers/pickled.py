@@ -23,10 +23,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from ...errors import ImportStoppedError, ModelImportError
-from ...foreign_files import PYTORCH_STARTS, content_of, is_safetensors, kind_of_other_file, start_of
 from ...memory import is_out_of_memory
 from ...storage import reason_of, remedy
 from ..memory_limits import gigabytes
+from .foreign_files import PYTORCH_STARTS, content_of, is_safetensors, kind_of_other_file, start_of
 from .names import chosen_prefix, prefixes_of
 
 TIME_LIMIT_S = 600.0

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from ...config import ModelConfig
 from ...errors import ModelImportError
-from ...foreign_files import kind_of_other_file
 from ...model.non_finite import is_finite
 from ...tensor_file import open_foreign_tensors
 from ..memory_limits import available_memory
+from .foreign_files import kind_of_other_file
 from .names import plain_names
 from .pickled import is_pytorch_file, read_pickled
 

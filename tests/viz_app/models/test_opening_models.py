@@ -28,7 +28,7 @@ from augenmerk.viz_app.application import run_app
 from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog, ImportDialog, describe, precision_entries
 from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.models.loader import foreign_source
+from augenmerk.viz_app.models.loader import source_to_import
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.languages import languages_of
@@ -77,7 +77,7 @@ def test_a_model_of_ours_is_none_of_another_project_however_long_its_header_is(t
     header = original[8 : 8 + length] + b" " * (longer - length)
     path.write_bytes(longer.to_bytes(8, "little") + header + original[8 + length :])
     assert path.read_bytes().startswith(b"\x80")
-    assert foreign_source(path) is None
+    assert source_to_import(path) is None
     assert not is_pytorch_file(path)
     assert load_checkpoint(path).run.preset == "multi30k"
 
@@ -85,28 +85,28 @@ def test_a_model_of_ours_is_none_of_another_project_however_long_its_header_is(t
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tmp_path: Path) -> None:
-    assert foreign_source(folder) == folder
+    assert source_to_import(folder) == folder
     for name in ("config.json", "model.safetensors"):
-        assert foreign_source(folder / name) == folder
+        assert source_to_import(folder / name) == folder
     alone = tmp_path / "model.safetensors"
     shutil.copy(folder / "model.safetensors", alone)
-    assert foreign_source(alone) is None, "the reader of checkpoints says that its folder is needed"
+    assert source_to_import(alone) is None, "the reader of checkpoints says that its folder is needed"
     archive = tmp_path / "named-like-nothing"
     archive.write_bytes(b"PK\x03\x04 and more")
-    assert foreign_source(archive) == archive
+    assert source_to_import(archive) == archive
     text = tmp_path / "notes.txt"
     text.write_text("a text", encoding="utf-8")
     damaged = tmp_path / "damaged.safetensors"
     damaged.write_bytes((10**9).to_bytes(8, "little") + b"{")
     for path in (text, damaged, tmp_path / "missing"):
-        assert foreign_source(path) is None
+        assert source_to_import(path) is None
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "best.ckpt"])
 def test_a_file_of_a_joeynmt_model_stands_for_its_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "config.yaml").write_text("model: {}", encoding="utf-8")
     (tmp_path / "best.ckpt").write_bytes(b"PK\x03\x04 and more")
-    assert foreign_source(tmp_path / name) == tmp_path
+    assert source_to_import(tmp_path / name) == tmp_path
 
 
 @pytest.mark.heavy
@@ -146,7 +146,7 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
         assert dialog.progress.isVisible()
     saved = window.preferences.models_folder / "opus-mt-de-fr.safetensors"
     assert opened.args[0].path == saved
-    assert foreign_source(saved) is None
+    assert source_to_import(saved) is None
     assert load_checkpoint(saved).weights["output.bias"].dtype == torch.float16
     size = f"{saved.stat().st_size / 1e6:.1f} MB"
     assert window.top_bar.status.text() == f"Imported opus-mt-de-fr: {size}, weights in 16 bits"

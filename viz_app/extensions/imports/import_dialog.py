@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.foreign_files import REPOSITORY
+from augenmerk.core.extensions.readers.foreign_files import REPOSITORY
 from augenmerk.core.process import collector_paused
 from augenmerk.core.quantities import counted, duration
 from augenmerk.core.storage import writable

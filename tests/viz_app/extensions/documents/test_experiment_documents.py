@@ -38,7 +38,7 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments, FindModelJob
 from augenmerk.viz_app.extensions.documents.reading import is_experiment, read_lesson, saved_experiment, view_values
 from augenmerk.viz_app.extensions.documents.session import SESSION, KeptSession
-from augenmerk.viz_app.models.loader import foreign_source
+from augenmerk.viz_app.models.loader import source_to_import
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, reset, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -451,7 +451,7 @@ def test_a_folder_named_like_an_experiment_is_refused_as_one_in_plain_words(
     folder = tmp_path / "one.augenmerk"
     folder.mkdir()
     assert is_experiment(folder)
-    assert foreign_source(folder) is None, "augenmerk app would import it"
+    assert source_to_import(folder) is None, "augenmerk app would import it"
     assert is_experiment(tmp_path / "missing.augenmerk")
     documents.open(folder)
     assert f"{folder} cannot be read: it is a folder. Choose an experiment" in problem(documents)

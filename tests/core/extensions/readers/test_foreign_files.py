@@ -16,8 +16,8 @@ from safetensors.torch import save_file
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import CheckpointError, ModelImportError
+from augenmerk.core.extensions.readers.foreign_files import recognize
 from augenmerk.core.extensions.readers.importing import import_model
-from augenmerk.core.foreign_files import recognize
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.translator import Translator
 

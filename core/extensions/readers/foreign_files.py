@@ -1,6 +1,7 @@
 """Files and folders of other projects: what each is, and what to do with it. No torch.
 
-`FORMATS` has a row for each kind. Everything that opens or imports a model asks this table.
+`FORMATS` has a row for each kind. Everything that opens or imports a model asks this table, the kernel as one of the
+recognizers (`core/recognizers.py`).
 """
 
 import re
@@ -12,11 +13,13 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
-from .errors import ModelImportError
-from .plain_text import one_line
-from .storage import open_file, read_bytes
-from .strict_json import JsonError, parse, shown
-from .tensor_file import KEY
+from ...errors import ModelImportError
+from ...plain_text import one_line
+from ...recognizers import Recognized, Recognizer
+from ...storage import open_file, read_bytes
+from ...strict_json import JsonError, parse, shown
+from ...tensor_file import has_description
+from ..download import WEB_PAGE_STARTS
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 """The name of a repository at Hugging Face."""
@@ -74,7 +77,7 @@ _LFS_POINTER = Format(
 _WEB_PAGE = Format(
     "a web page, not a file of a model",
     "Follow the link on that page that downloads the file.",
-    starts=(b"<!doctype", b"<html", b"<?xml"),
+    starts=WEB_PAGE_STARTS,
 )
 FORMATS = (
     _LFS_POINTER,
@@ -173,36 +176,54 @@ FORMATS = (
 
 
 @dataclass(frozen=True)
-class Recognized:
+class ForeignFile(Recognized):
     """What a file or folder is.
 
     Attributes:
-        message: what it is and what to do, for an error.
-        can_be_imported: whether importing it may work.
+        can_be_imported: whether importing it may work. If not, `source` may be the folder around it.
     """
 
-    message: str
     can_be_imported: bool = False
 
 
-def recognize(path: Path) -> Recognized | None:
-    """What a file or folder of another project is; None if it is missing, one of Augenmerk's, or of no known kind."""
+def recognize(path: Path) -> ForeignFile | None:
+    """What a file or folder of another project is; None if it is one of Augenmerk's, or of no known kind.
+
+    A file of a Hugging Face or JoeyNMT folder represents its folder. A path where nothing is may be the name of a
+    repository.
+    """
+    if has_description(path):
+        return None
     try:
         if path.is_dir():
             names, content = [f"/{entry.name}" for entry in islice(path.iterdir(), _MAX_NAMES)], b""
             config = _settings_in(path / "config.json")
             if "model_type" in config and (architecture := other_architecture(config)):
-                return Recognized(f"{path} is a model of {architecture}. {CHOOSE_MARIAN}")
+                return ForeignFile(f"{path} is a model of {architecture}. {CHOOSE_MARIAN}")
         else:
             names, content = [f"./{path.name}"], content_of(path)
+    except FileNotFoundError:
+        return _repository(path)
     except OSError:
         return None
-    if (not content and not path.is_dir()) or (content.startswith(b"{") and f'"{KEY}":'.encode() in content):
+    if not content and not path.is_dir():
         return None
     return recognize_names(str(path), names, content)
 
 
-def recognize_names(path: str, names: Iterable[str], content: bytes = b"") -> Recognized | None:
+FOREIGN_FILES = Recognizer(recognize)
+"""For the kernel, which reports what cannot be opened."""
+
+
+def _repository(path: Path) -> ForeignFile | None:
+    """What to do with the name of a repository; None for other paths."""
+    if path.suffix == ".safetensors" or not REPOSITORY.fullmatch(str(path)):
+        return None
+    advice = f"Is it a model at Hugging Face? {COMMAND.format(source=path)}"
+    return ForeignFile(f"There is no file {path}. Check the path of the checkpoint (*.safetensors). {advice}")
+
+
+def recognize_names(path: str, names: Iterable[str], content: bytes = b"") -> ForeignFile | None:
     """The same of a folder elsewhere, by the names in it, as `FORMATS` has them."""
     names = list(names)
     row = next((row for row in FORMATS if row.describes(names, content)), None)
@@ -212,7 +233,11 @@ def recognize_names(path: str, names: Iterable[str], content: bytes = b"") -> Re
     base = _settings_in(source / "adapter_config.json").get("base_model_name_or_path")
     kind = row.kind.format(base=f"the model {one_line(base)[:100]}" if isinstance(base, str) else "another model")
     advice = row.advice.format(source=source, folder="" if source == Path(path) else f", {source}")
-    return Recognized(f"{path} is {kind}. {advice}".rstrip(), row.can_be_imported)
+    return ForeignFile(
+        f"{path} is {kind}. {advice}".rstrip(),
+        source if row.can_be_imported or source != Path(path) else None,
+        row.can_be_imported,
+    )
 
 
 def other_architecture(config: Mapping[str, object]) -> str:
@@ -258,11 +283,6 @@ def content_of(path: Path) -> bytes:
 def is_safetensors(start: bytes) -> bool:
     """Whether a file with these first bytes is a safetensors file, whose header follows its length of 8 bytes."""
     return start[_LENGTH_BYTES : _LENGTH_BYTES + 1] == b"{"
-
-
-def is_web_page(start: bytes) -> bool:
-    """Whether these are the first bytes of an HTML or XML page."""
-    return _WEB_PAGE.describes((), start)
 
 
 def kind_of_other_file(path: Path) -> str:

@@ -1,0 +1,44 @@
+"""What a file or folder is that cannot be opened: extensions recognize those of other projects. No torch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .registry import Registry
+from .tensor_file import has_description
+
+
+@dataclass(frozen=True)
+class Recognized:
+    """What a file or folder is.
+
+    Attributes:
+        message: what it is and what to do, for an error.
+        source: the file or folder to import instead; None if none can be imported.
+    """
+
+    message: str
+    source: Path | None = None
+
+
+@dataclass(frozen=True)
+class Recognizer:
+    """Recognizes files and folders of other projects.
+
+    Attributes:
+        recognize: what is at a path, or what is probably meant by a path where nothing is; None if it does not know.
+    """
+
+    recognize: Callable[[Path], Recognized | None]
+
+
+RECOGNIZERS: Registry[Recognizer] = Registry("augenmerk.recognizers", Recognizer, "recognizer of files")
+"""They are asked in turn. All are extensions."""
+
+
+def recognize(path: Path) -> Recognized | None:
+    """The answer of the first extension that has one; None if none has, and for a file of Augenmerk, without asking."""
+    if has_description(path):
+        return None
+    answers = (recognizer.recognize(path) for recognizer in RECOGNIZERS.values())
+    return next((answer for answer in answers if answer is not None), None)
