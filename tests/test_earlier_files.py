@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import QSettings
 
 from augenmerk.core.cli.main import main
+from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.run_files import HISTORY
 from augenmerk.core.translation.experiment import (
@@ -26,13 +27,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.experiment_file import (
-    SavedExperiment,
-    read_experiment_file,
-    read_lesson_file,
-    write_experiment_file,
-    write_lesson_file,
-)
+from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file, write_experiment_file
 from augenmerk.viz_app.extensions.documents.reading import apply_view, check_view, view_values
 from augenmerk.viz_app.extensions.train.run.settings import load_choices, load_unfinished
 from augenmerk.viz_app.preferences import Preferences

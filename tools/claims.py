@@ -31,6 +31,7 @@ from augenmerk.core.extensions.analyses.logit_attribution import logit_parts, me
 from augenmerk.core.extensions.analyses.logit_lens import Depth, logits_by_depth
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
 from augenmerk.core.extensions.info.size import Module, size_rows, total
+from augenmerk.core.extensions.lessons.lesson_file import Scene, read_lesson_file
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.parallel import read_lines, read_pair
 from augenmerk.core.extensions.training.evaluation import evaluate
@@ -41,7 +42,6 @@ from augenmerk.core.model.heads import Head, Network, heads_of
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, HeadScaled
-from augenmerk.core.translation.experiment_file import Scene, read_lesson_file
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.learn.chapter import Chapter, read_chapters

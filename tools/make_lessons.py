@@ -7,18 +7,12 @@ Edit the texts where the new model behaves differently.
 
 from dataclasses import dataclass
 
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, write_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, Intervention, SourceWordReplaced
-from augenmerk.core.translation.experiment_file import (
-    Lesson,
-    ModelReference,
-    SavedExperiment,
-    Scene,
-    ViewValue,
-    write_lesson_file,
-)
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, ViewValue
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
 

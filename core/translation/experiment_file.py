@@ -1,4 +1,4 @@
-"""Experiments as text: files of experiments and lessons (`*.augenmerk`), and JSON. No torch.
+"""Experiments as text: files (`*.augenmerk`) and JSON. No torch.
 
 UTF-8 JSON of at most 1 MB, read strictly: one unexpected field, and the whole file is refused with a message that names
 it. The file holds the name of its model, never a path, because people pass files on. All counting starts at 0.
@@ -20,24 +20,14 @@ it. The file holds the name of its model, never a path, because people pass file
 
 Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`. In an output or an intervention,
 the field `type` names the dataclass, and the other fields are those of the dataclass. `--json` of the commands and the
-kept session use the same form. A lesson is a sequence of scenes with titles and sentences:
-
-    {"format": "augenmerk", "version": 1, "kind": "lesson", "title": "Word order",
-     "scenes": [
-         {"title": "The verb comes last", "text": "German puts it at the end.", "question": "Where is the verb?",
-          "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "greedy"}, "interventions": []},
-          "view": {"head": ["cross", 1, 4], "pinned": [2, 3]},
-          "model": {"name": "multi30k-de-en", "digest": "5d04…"}}]}
-
-The question of a scene may be empty. Three fields of a scene are optional: `"answer"`, the typed answer to the
-question; `"check"`, the name of a computation that answers it with the model in use; and `"page"`, the name of another
-part of the window than the large map, such as `"word"` or `"chapter heads"`.
+kept session use the same form.
 """
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
@@ -46,7 +36,6 @@ from ..arguments import CheckedFields, checks_arguments
 from ..config.groups import MAX_LENGTH_PENALTY
 from ..errors import AugenmerkError, ExperimentError, ExperimentFileError
 from ..model.heads import ATTENTION_KINDS, SIDES, AttentionKind, Head, Network, Side
-from ..plain_text import one_line
 from ..storage import atomic_path, open_file
 from ..strict_json import Field, JsonError, parse
 from .experiment import (
@@ -184,7 +173,7 @@ def _made(field: Field, make: Callable[[], PartT | Experiment]) -> Any:
 
 FORMAT_NAME = "augenmerk"
 FORMAT_VERSION = 1
-KIND, LESSON_KIND = "experiment", "lesson"
+KIND = "experiment"
 DOCUMENT_FIELDS = ("format", "version", "kind")
 SAVED_FIELDS = ("experiment", "view", "model")
 SUFFIX = ".augenmerk"
@@ -192,10 +181,6 @@ MAX_BYTES = 1_000_000
 MAX_DEPTH = 10
 """Maximum depth of nested lists and objects. An experiment needs six, a lesson eight."""
 MAX_NAME_CHARACTERS = 255
-MAX_SCENES = 100
-MAX_TITLE_CHARACTERS = 120
-MAX_TEXT_CHARACTERS = 1_000
-NO_SCENES = "scenes is an empty list. Add a scene."
 MAX_VIEW_SETTINGS = 200
 MAX_VIEW_ITEMS = 1_000
 MAX_VIEW_CHARACTERS = 10_000
@@ -204,7 +189,6 @@ _MAX_CHECKPOINT_HEADER = 100_000_000
 """Bytes of JSON at the beginning of a safetensors file, by its format."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGEST = re.compile("[0-9a-f]{64}")
-_NAME = re.compile("[a-z0-9]+([ -][a-z0-9]+)*")
 
 ViewScalar = str | int | float | bool | None
 ViewValue = ViewScalar | tuple["ViewScalar | tuple[ViewScalar, ...]", ...]
@@ -249,50 +233,6 @@ class SavedExperiment(CheckedFields):
         object.__setattr__(self, "view", {name: _as_tuples(value) for name, value in self.view.items()})
 
 
-@dataclass(frozen=True)
-class Scene:
-    """One step of a lesson.
-
-    Attributes:
-        title: one line, not empty.
-        text: one line, may be empty.
-        saved: the experiment and its display.
-        question: in one line; empty if there is none.
-        answer: of the question, in one line; empty if there is none, or if it is computed.
-        check: the name of the computation that answers the question; empty if there is none.
-        page: the name of the part of the window that the scene shows; empty for the large map.
-    """
-
-    title: str
-    text: str
-    saved: SavedExperiment
-    question: str = ""
-    answer: str = ""
-    check: str = ""
-    page: str = ""
-
-    @property
-    def has_answer(self) -> bool:
-        """Whether the question can be answered."""
-        return bool(self.answer or self.check)
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """A sequence of scenes.
-
-    Attributes:
-        title: one line, not empty.
-        scenes: at most `MAX_SCENES`; none only while it is being made.
-    """
-
-    title: str
-    scenes: tuple[Scene, ...] = ()
-
-
-Document = SavedExperiment | Lesson
-
-
 @checks_arguments
 def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: bool = True) -> None:
     """Writes the file, atomically; `durable` as in `atomic_path`.
@@ -306,31 +246,26 @@ def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: 
         temporary.write_bytes(data)
 
 
-def write_lesson_file(lesson: Lesson, path: Path | str, *, durable: bool = True) -> None:
-    """Writes the file, atomically; `durable` as in `atomic_path`.
+def to_bytes(saved: SavedExperiment) -> bytes:
+    """The content of the file. Raises `ExperimentFileError`."""
+    return document_to_bytes(KIND, saved_to_json(saved), lambda data: _read(data) == saved)
+
+
+def document_to_bytes(kind: str, values: Mapping[str, Any], comes_back: Callable[[bytes], bool]) -> bytes:
+    """The content of a file.
+
+    Args:
+        kind: of the file, for the file itself and for messages.
+        values: its fields beside `DOCUMENT_FIELDS`.
+        comes_back: whether the content is read as what is written. Raises `JsonError`.
 
     Raises:
-        ExperimentFileError: it has no scene, would be too large, or could not be read back.
-        StorageError: the file cannot be written; an older one stays intact.
+        ExperimentFileError: it would be too large, or could not be read back.
     """
-    data = to_bytes(lesson)
-    if not lesson.scenes:
-        raise ExperimentFileError(f"This lesson cannot be written to a file: {NO_SCENES}")
-    with atomic_path(path, durable=durable) as temporary:
-        temporary.write_bytes(data)
-
-
-def to_bytes(document: Document) -> bytes:
-    """The content of the file; of a lesson that is being made, also without a scene. Raises `ExperimentFileError`."""
-    if isinstance(document, Lesson):
-        kind = LESSON_KIND
-        values: dict[str, Any] = {"title": document.title, "scenes": list(map(_scene_to_json, document.scenes))}
-    else:
-        kind, values = KIND, _saved_to_json(document)
     whole = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "kind": kind, **values}
     try:
         data = (json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")
-        if _read(data, kind) != document:
+        if not comes_back(data):
             raise JsonError("It could not be read back unchanged.")
     except (ValueError, TypeError) as error:
         if isinstance(error, UnicodeEncodeError):
@@ -342,14 +277,8 @@ def to_bytes(document: Document) -> bytes:
     return data
 
 
-def _scene_to_json(scene: Scene) -> dict[str, Any]:
-    """A scene; without optional fields, earlier versions read it, too."""
-    optional = {"answer": scene.answer, "check": scene.check, "page": scene.page}
-    texts = {"title": scene.title, "text": scene.text, "question": scene.question}
-    return texts | {name: text for name, text in optional.items() if text} | _saved_to_json(scene.saved)
-
-
-def _saved_to_json(saved: SavedExperiment) -> dict[str, Any]:
+def saved_to_json(saved: SavedExperiment) -> dict[str, Any]:
+    """The fields `SAVED_FIELDS` of a file, or of a scene of a lesson."""
     return {
         "experiment": experiment_to_json(saved.experiment),
         "view": dict(saved.view),
@@ -364,46 +293,40 @@ def read_experiment_file(path: Path | str) -> SavedExperiment:
     Raises:
         ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
     """
-    found = read_document(path, KIND)
-    assert isinstance(found, SavedExperiment)
-    return found
+    return from_bytes(content_of(path), path)
 
 
-def read_lesson_file(path: Path | str) -> Lesson:
-    """Reads a lesson file.
+def from_bytes(data: bytes, path: Path | str) -> SavedExperiment:
+    """The experiment in the content of a file. Raises `ExperimentFileError`."""
+    with naming_the_file(path, "an experiment"):
+        return _read(data)
 
-    Raises:
-        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
+
+@contextmanager
+def naming_the_file(path: Path | str, wanted: str) -> Iterator[None]:
+    """A context in which errors of reading a file become an `ExperimentFileError`.
+
+    Args:
+        path: of the file.
+        wanted: what it should be, such as "an experiment".
     """
-    found = read_document(path, LESSON_KIND)
-    assert isinstance(found, Lesson)
-    return found
-
-
-def read_document(path: Path | str, *kinds: str) -> Document:
-    """Reads a file of one of these kinds; without any, an experiment or a lesson. Raises `ExperimentFileError`."""
-    return from_bytes(_head_of(Path(path), MAX_BYTES + 1), path, *(kinds or (KIND, LESSON_KIND)))
-
-
-def from_bytes(data: bytes, path: Path | str, *kinds: str) -> Document:
-    """The document in the content of a file of these kinds, or an experiment. Raises `ExperimentFileError`."""
-    kinds = kinds or (KIND,)
     try:
-        found = _read(data, *kinds)
-        if isinstance(found, Lesson) and not found.scenes:
-            raise JsonError(NO_SCENES)
+        yield
     except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
-        what = " or ".join("an experiment" if kind == KIND else "a lesson" for kind in kinds)
         raise ExperimentFileError(
-            f"{path} cannot be used as {what}. {error} Nothing was opened; correct the file, or choose another."
+            f"{path} cannot be used as {wanted}. {error} Nothing was opened; correct the file, or choose another."
         ) from error
-    return found
+
+
+def content_of(path: Path | str) -> bytes:
+    """The content of a file, cut off after the limit, which its reader reports. Raises `ExperimentFileError`."""
+    return _head_of(Path(path), MAX_BYTES + 1)
 
 
 def kind_of_file(path: Path | str) -> FileKind:
     """The kind of a file by its content, not its name; the reader of that kind reports errors.
 
-    A lesson counts as an experiment here; `read_document` distinguishes them.
+    A lesson counts as an experiment here, until it is read.
 
     Raises:
         ExperimentFileError: it is missing, not a regular file, or not readable.
@@ -429,8 +352,13 @@ def _head_of(path: Path, num_bytes: int) -> bytes:
         raise ExperimentFileError(f"{path} cannot be read: {reason}. {advice}") from error
 
 
-def _read(data: bytes, *kinds: str) -> Document:
-    """The document in a file of one of these kinds. Raises `JsonError`."""
+def _read(data: bytes) -> SavedExperiment:
+    """The experiment in a file. Raises `JsonError`."""
+    return read_saved(document_in(data, KIND)[1].members(*DOCUMENT_FIELDS, *SAVED_FIELDS))
+
+
+def document_in(data: bytes, *kinds: str) -> tuple[str, Field]:
+    """The kind of a file, one of `kinds`, and its fields, unchecked but for `DOCUMENT_FIELDS`. Raises `JsonError`."""
     if len(data) > MAX_BYTES:
         raise JsonError(f"It has more than {MAX_BYTES:,} bytes, the limit.")
     whole = parse(data, max_depth=MAX_DEPTH)
@@ -440,14 +368,11 @@ def _read(data: bytes, *kinds: str) -> Document:
         raise JsonError(
             f"It was written by a newer Augenmerk: version is {version}, above {FORMAT_VERSION}. Update Augenmerk."
         )
-    if _header(whole, "kind").choice(kinds) == KIND:
-        return _saved(whole.members(*DOCUMENT_FIELDS, *SAVED_FIELDS))
-    members = whole.members(*DOCUMENT_FIELDS, "title", "scenes")
-    scenes = tuple(_scene(each) for each in members["scenes"].items(MAX_SCENES))
-    return Lesson(_line(members["title"], MAX_TITLE_CHARACTERS), scenes)
+    return _header(whole, "kind").choice(kinds), whole
 
 
-def _saved(members: Mapping[str, Field]) -> SavedExperiment:
+def read_saved(members: Mapping[str, Field]) -> SavedExperiment:
+    """The experiment in the fields `SAVED_FIELDS`. Raises `JsonError`."""
     return SavedExperiment(
         _experiment(members["experiment"]),
         _model(members["model"]),
@@ -489,32 +414,6 @@ def _as_tuples(value: Any) -> Any:
     return tuple(_as_tuples(each) for each in value) if isinstance(value, list | tuple) else value
 
 
-def _scene(field: Field) -> Scene:
-    members = field.members("title", "text", "question", *SAVED_FIELDS, optional=("answer", "check", "page"))
-    text, question, answer = (
-        _line(members[name], MAX_TEXT_CHARACTERS, may_be_empty=True) if name in members else ""
-        for name in ("text", "question", "answer")
-    )
-    check, page = (_name(members[name]) if name in members else "" for name in ("check", "page"))
-    title = _line(members["title"], MAX_TITLE_CHARACTERS)
-    scene = Scene(title, text, _saved(members), question, answer, check, page)
-    if scene.has_answer and not question:
-        members["question"].refuse("the question of this answer")
-    return scene
-
-
-def _name(field: Field) -> str:
-    """A name of letters, digits, hyphens and spaces."""
-    name = field.text(MAX_TITLE_CHARACTERS)
-    if not _NAME.fullmatch(name):
-        field.refuse("a name of small letters, digits and hyphens")
-    return name
-
-
-def _line(field: Field, max_characters: int, *, may_be_empty: bool = False) -> str:
-    """A text of one line without control characters, and without space around it."""
-    text = field.text(max_characters)
-    if text != text.strip() or text != one_line(text) or not (text or may_be_empty):
-        or_empty = "an empty text, or " if may_be_empty else ""
-        field.refuse(f"{or_empty}one line of text without control characters or space around it")
-    return text
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field

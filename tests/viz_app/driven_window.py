@@ -16,8 +16,8 @@ from typing import ClassVar, NoReturn
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextCursor
 
+from augenmerk.core.extensions.lessons.lesson_file import Scene
 from augenmerk.core.extensions.training.events import StepDone
-from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.viz_app import application, launch, main_window
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.worker import inference

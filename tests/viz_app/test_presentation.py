@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.counting import display_text
+from augenmerk.core.extensions.lessons.lesson_file import Scene, write_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
-from augenmerk.core.translation.experiment_file import Scene, write_lesson_file
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.extensions.presentation.presentation import LINES_PER_SCREEN, Presentation, scale_for
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.extensions.lessons.lesson_file import Scene
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.core.translation.result import Coverage
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow

@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.extensions.lessons.lesson_file import Lesson
 from augenmerk.core.maps.roles import POSITION_SHARE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.translation.experiment_file import Lesson
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.tour.part import TourPart
 from augenmerk.viz_app.extensions.tour.quick_tour import UNDONE, QuickTour

@@ -11,11 +11,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.extensions.lessons.lesson_file import Lesson
 from augenmerk.core.resources import bundled_model_path, is_bundled_model
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import (
     SUFFIX,
-    Lesson,
     SavedExperiment,
     write_experiment_file,
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QMenu
 
-from ...models.loader import foreign_source
+from ...models.loader import source_to_import
 from ...window_part import WindowPart
 from ...worker.inference import Failure
 from .experiment_documents import EXPERIMENT_COMMANDS, ExperimentDocuments
@@ -38,7 +38,7 @@ class DocumentsPart(WindowPart):
 
     def opens(self, path: Path) -> bool:
         """Experiments and lessons, by their content."""
-        return foreign_source(path) is None and is_experiment(path)
+        return source_to_import(path) is None and is_experiment(path)
 
     def open_file(self, path: Path) -> None:
         """See `WindowPart`."""

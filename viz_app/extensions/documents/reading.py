@@ -10,18 +10,12 @@ from typing import Any, get_args
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, read_document
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, heads_of
 from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
-from augenmerk.core.translation.experiment_file import (
-    SUFFIX,
-    Lesson,
-    ModelReference,
-    SavedExperiment,
-    kind_of_file,
-    read_document,
-)
+from augenmerk.core.translation.experiment_file import SUFFIX, ModelReference, SavedExperiment, kind_of_file
 
 from ...state.experiment_state import ExperimentState
 from ...state.map_view import Pair, Pointer, PointerStyle, PointerTarget

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 from psygnal import Signal
 
 from augenmerk.core.errors import ExperimentFileError
-from augenmerk.core.translation.experiment_file import (
+from augenmerk.core.extensions.lessons.lesson_file import (
     MAX_SCENES,
     MAX_TEXT_CHARACTERS,
     MAX_TITLE_CHARACTERS,
     Lesson,
     Scene,
-    to_bytes,
+    lesson_to_bytes,
 )
 
 from ...state.experiment_state import ExperimentState
@@ -228,7 +228,7 @@ class OpenLesson:
         """Replaces the lesson; refuses one that no file could hold before anything changes."""
         if lesson == self.lesson:
             return
-        to_bytes(lesson)
+        lesson_to_bytes(lesson)
         self.lesson, self.place = lesson, place
         self.changed.emit()
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.translation.experiment_file import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Scene
+from augenmerk.core.extensions.lessons.lesson_file import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Scene
 
 from ...theme import PANEL_MARGIN, scaled, scales, set_role
 from ...views.commands import SCENE_COMMANDS

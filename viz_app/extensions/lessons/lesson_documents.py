@@ -10,17 +10,14 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
 from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import (
     SUFFIX,
-    Lesson,
     SavedExperiment,
-    Scene,
     read_experiment_file,
-    read_lesson_file,
     write_experiment_file,
-    write_lesson_file,
 )
 
 from ...own_files import restoring, set_aside

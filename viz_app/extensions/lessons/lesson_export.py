@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene
 from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
-from augenmerk.core.translation.experiment_file import Lesson, Scene
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 
 from ...heatmap.drawing import large_map

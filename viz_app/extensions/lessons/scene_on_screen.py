@@ -1,6 +1,6 @@
 """Whether the current scene of a lesson is on the screen, and the answer to its question."""
 
-from augenmerk.core.translation.experiment_file import Scene
+from augenmerk.core.extensions.lessons.lesson_file import Scene
 
 from ...state.experiment_state import ExperimentState
 from ..documents.reading import shows

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene
 from augenmerk.core.maps.measures import MEASURES
 from augenmerk.core.maps.selection import LabelMode
 from augenmerk.core.model.heads import Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget
-from augenmerk.core.translation.experiment_file import Lesson, Scene, experiment_to_json
+from augenmerk.core.translation.experiment_file import experiment_to_json
 
 from ...state.map_view import Pair, Pointer
 from ...state.map_view_settings import ShownMaps

@@ -15,9 +15,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.analyses.head_profiles import profile_heads
+from augenmerk.core.extensions.lessons.lesson_file import Scene
 from augenmerk.core.extensions.training.folder import remember_run_folder
 from augenmerk.core.maps.roles import SampleRoles, write_sample_roles
-from augenmerk.core.translation.experiment_file import Scene
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.application import repair_settings
 from augenmerk.viz_app.crash_reports import END_OF_HEADER, default_folder, earlier_reports

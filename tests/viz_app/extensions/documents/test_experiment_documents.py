@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.checkpoint.file import load_checkpoint, model_digest
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, write_lesson_file
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import (
@@ -26,14 +27,11 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
 )
 from augenmerk.core.translation.experiment_file import (
-    Lesson,
     ModelReference,
     SavedExperiment,
-    Scene,
     read_experiment_file,
     to_bytes,
     write_experiment_file,
-    write_lesson_file,
 )
 from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments, FindModelJob
 from augenmerk.viz_app.extensions.documents.reading import is_experiment, read_lesson, saved_experiment, view_values

@@ -6,14 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.translation.experiment_file import (
-    Lesson,
-    Scene,
-    read_experiment_file,
-    read_lesson_file,
-    write_experiment_file,
-    write_lesson_file,
-)
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from tests.viz_app.conftest import MakeWindow

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.translation.experiment_file import read_lesson_file
+from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file
 from augenmerk.viz_app.extensions.lessons.lesson import OpenLesson, SceneAnswer
 from augenmerk.viz_app.extensions.lessons.lesson_bar import LessonBar
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons

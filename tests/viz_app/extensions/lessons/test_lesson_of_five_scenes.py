@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.counting import display_text
+from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
-from augenmerk.core.translation.experiment_file import read_lesson_file
 from augenmerk.viz_app.extensions.lessons.lesson_bar import LessonTextDialog
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointer

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
-from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts

@@ -11,17 +11,16 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QMenu, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment, HeadScaled
-from augenmerk.core.translation.experiment_file import (
+from augenmerk.core.extensions.lessons.lesson_file import (
     MAX_TEXT_CHARACTERS,
     Lesson,
-    ModelReference,
-    SavedExperiment,
     Scene,
     read_lesson_file,
     write_lesson_file,
 )
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, HeadScaled
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.documents.reading import is_experiment
 from augenmerk.viz_app.extensions.documents.session import SESSION

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken
-from augenmerk.core.translation.experiment_file import ModelReference, read_lesson_file, write_lesson_file
+from augenmerk.core.translation.experiment_file import ModelReference
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.learn.chapter import read_chapters
 from augenmerk.viz_app.extensions.lessons.lesson_bar import AWAITED, CHANGED, LessonTextDialog

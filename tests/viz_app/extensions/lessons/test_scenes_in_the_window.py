@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
 from augenmerk.viz_app.extensions.documents.reading import view_values
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
 from augenmerk.viz_app.extensions.presentation.pointer import POINTER_COMMANDS

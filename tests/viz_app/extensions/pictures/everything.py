@@ -8,13 +8,9 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
+from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment_file import (
-    read_experiment_file,
-    read_lesson_file,
-    write_experiment_file,
-    write_lesson_file,
-)
+from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
 from augenmerk.viz_app.extensions.pictures.film import formats
 from augenmerk.viz_app.extensions.pictures.html_page import ScenePart, save_lesson_page
 from augenmerk.viz_app.extensions.pictures.saving import Saving

@@ -8,11 +8,12 @@ import pytest
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.counting import display_text
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_lesson_file
 from augenmerk.core.extensions.page.packing import pack_model
 from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import Beam, Experiment
-from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene, read_lesson_file
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.pictures.page_lesson import PageLesson

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
 from augenmerk.core.extensions.page.packing import BYTES_PER_PARAMETER, PackedModel, engine_script, pack_model
 from augenmerk.core.extensions.page.scripts import joined_script
 from augenmerk.core.resources import bundled_model_path, resource_path
-from augenmerk.core.translation.experiment_file import read_lesson_file, write_lesson_file
 from augenmerk.viz_app.extensions.documents.reading import SHIPPED_LESSONS
 from augenmerk.viz_app.extensions.pictures.page_parts import PARTS, page_script
 from augenmerk.viz_app.extensions.pictures.running_page import MODULES, TERMS, running_page_html, save_running_page

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import (
     Beam,
@@ -20,14 +21,7 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     Output,
 )
-from augenmerk.core.translation.experiment_file import (
-    Lesson,
-    ModelReference,
-    SavedExperiment,
-    Scene,
-    experiment_from_json,
-    read_lesson_file,
-)
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, experiment_from_json
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, page_scenes

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import (
     AttentionRow,
@@ -20,7 +21,7 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     Output,
 )
-from augenmerk.core.translation.experiment_file import Lesson, ModelReference, SavedExperiment, Scene, ViewValue
+from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, ViewValue
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts, sheet_scenes
 from augenmerk.viz_app.extensions.pictures.html_page import lesson_page_html, page_html

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.errors import StorageError
-from augenmerk.core.translation.experiment_file import read_lesson_file
+from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, sheet_scenes

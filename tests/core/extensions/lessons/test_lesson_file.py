@@ -11,23 +11,21 @@ from typing import Any
 import pytest
 
 from augenmerk.core.errors import ExperimentFileError, StorageError
-from augenmerk.core.translation import experiment_file
-from augenmerk.core.translation.experiment import Experiment, Greedy
-from augenmerk.core.translation.experiment_file import (
-    MAX_BYTES,
+from augenmerk.core.extensions.lessons import lesson_file
+from augenmerk.core.extensions.lessons.lesson_file import (
     MAX_SCENES,
     MAX_TEXT_CHARACTERS,
     MAX_TITLE_CHARACTERS,
     Lesson,
-    SavedExperiment,
     Scene,
-    from_bytes,
-    kind_of_file,
+    document_from_bytes,
+    lesson_to_bytes,
     read_document,
     read_lesson_file,
-    to_bytes,
     write_lesson_file,
 )
+from augenmerk.core.translation.experiment import Experiment, Greedy
+from augenmerk.core.translation.experiment_file import MAX_BYTES, SavedExperiment, from_bytes, kind_of_file, to_bytes
 from tests.core.translation.random_experiments import AnyValues, random_experiment
 from tests.core.translation.test_experiment_file import (
     MODEL,
@@ -49,19 +47,19 @@ LESSON = Lesson(
 
 def values() -> dict[str, Any]:
     """The file as plain values, to be changed by a test."""
-    return json.loads(to_bytes(LESSON))
+    return json.loads(lesson_to_bytes(LESSON))
 
 
 def refused(changed: Any) -> str:
     """The message about a file that holds `changed`, or these bytes."""
     data = changed if isinstance(changed, bytes) else json.dumps(changed).encode()
     with pytest.raises(ExperimentFileError) as told:
-        from_bytes(data, "some.augenmerk", "lesson")
+        document_from_bytes(data, "some.augenmerk", "lesson")
     message = str(told.value)
     assert message.startswith("some.augenmerk cannot be used as a lesson. ")
     assert message.endswith("correct the file, or choose another.")
     with pytest.raises(ExperimentFileError):
-        from_bytes(data, "some.augenmerk", "experiment", "lesson")
+        document_from_bytes(data, "some.augenmerk", "experiment", "lesson")
     return message
 
 
@@ -79,14 +77,14 @@ def test_answers_come_back_and_need_a_question(tmp_path: Path) -> None:
     lesson = replace(LESSON, scenes=(asked, replace(asked, answer=""), replace(asked, check="")))
     write_lesson_file(lesson, tmp_path / "one.augenmerk")
     assert read_lesson_file(tmp_path / "one.augenmerk") == lesson
-    assert b'"answer"' not in to_bytes(LESSON), "earlier versions read a lesson without answers"
+    assert b'"answer"' not in lesson_to_bytes(LESSON), "earlier versions read a lesson without answers"
     for answer in ({"answer": "x"}, {"check": "x"}):
         with pytest.raises(ExperimentFileError, match=r'scenes\[0\].question is "". Use the question of this answer'):
-            to_bytes(replace(LESSON, scenes=(replace(LESSON.scenes[0], question="", **answer),)))
+            lesson_to_bytes(replace(LESSON, scenes=(replace(LESSON.scenes[0], question="", **answer),)))
 
 
 def test_a_lesson_without_scenes_is_neither_opened_nor_saved(tmp_path: Path) -> None:
-    assert "scenes is an empty list. Add a scene." in refused(to_bytes(Lesson("Empty")))
+    assert "scenes is an empty list. Add a scene." in refused(lesson_to_bytes(Lesson("Empty")))
     path = tmp_path / "one.augenmerk"
     with pytest.raises(ExperimentFileError, match="Add a scene") as told:
         write_lesson_file(Lesson("Empty"), path)
@@ -95,22 +93,22 @@ def test_a_lesson_without_scenes_is_neither_opened_nor_saved(tmp_path: Path) -> 
 
 
 def test_a_document_is_an_experiment_or_a_lesson_by_its_kind() -> None:
-    assert from_bytes(to_bytes(SAVED), "", "experiment", "lesson") == SAVED
-    assert from_bytes(to_bytes(LESSON), "", "experiment", "lesson") == LESSON
+    assert document_from_bytes(to_bytes(SAVED), "", "experiment", "lesson") == SAVED
+    assert document_from_bytes(lesson_to_bytes(LESSON), "", "experiment", "lesson") == LESSON
     with pytest.raises(ExperimentFileError, match='kind is "lesson"'):
-        from_bytes(to_bytes(LESSON), "")
+        from_bytes(lesson_to_bytes(LESSON), "")
     with pytest.raises(ExperimentFileError, match='kind is "experiment"'):
-        from_bytes(to_bytes(SAVED), "", "lesson")
+        document_from_bytes(to_bytes(SAVED), "", "lesson")
     with pytest.raises(ExperimentFileError, match=r'an experiment or a lesson\. kind is "film"'):
-        from_bytes(json.dumps(values_of() | {"kind": "film"}).encode(), "x", "experiment", "lesson")
+        document_from_bytes(json.dumps(values_of() | {"kind": "film"}).encode(), "x", "experiment", "lesson")
     nested = json.dumps(values_of()).replace('"Katze"', "[" * 7 + "]" * 7).encode()
     with pytest.raises(ExperimentFileError, match="nested more than 10 deep"):
-        from_bytes(nested, "x", "experiment", "lesson")
+        document_from_bytes(nested, "x", "experiment", "lesson")
 
 
 def test_the_example_in_the_documentation_is_one() -> None:
-    text = (experiment_file.__doc__ or "").split("\n\n")[4].replace("5d04…", MODEL.digest)
-    (scene,) = from_bytes(text.encode(), "", "lesson").scenes
+    text = (lesson_file.__doc__ or "").split("\n\n")[2].replace("5d04…", MODEL.digest)
+    (scene,) = document_from_bytes(text.encode(), "", "lesson").scenes
     assert scene.saved.experiment == Experiment("Zwei Hunde.", Greedy())
 
 
@@ -163,11 +161,11 @@ def test_a_missing_field_is_named(name: str) -> None:
 
 
 def test_a_lesson_with_a_byte_order_mark_is_read() -> None:
-    assert from_bytes(b"\xef\xbb\xbf" + to_bytes(LESSON), "", "lesson") == LESSON
+    assert document_from_bytes(b"\xef\xbb\xbf" + lesson_to_bytes(LESSON), "", "lesson") == LESSON
 
 
 def test_what_is_no_json_is_refused() -> None:
-    data = to_bytes(LESSON)
+    data = lesson_to_bytes(LESSON)
     assert "scenes[0].title is there twice" in refused(data.replace(b'"title": "The', b'"title": "x", "title": "The'))
     assert "factor is NaN" in refused(data.replace(b'"factor": 0.0', b'"factor": NaN'))
     assert "UTF-16" in refused(b"\xff\xfe" + data)
@@ -175,7 +173,7 @@ def test_what_is_no_json_is_refused() -> None:
     assert "source_text is" in refused(data.replace(b"Zwei", b"\\ud83d"))
     assert "nested more than 10 deep" in refused(b"[" * 900_000)
     assert "more than 1,000,000 bytes" in refused(data + b" " * MAX_BYTES)
-    from_bytes(data + b" " * (MAX_BYTES - len(data)), "", "lesson")
+    document_from_bytes(data + b" " * (MAX_BYTES - len(data)), "", "lesson")
 
 
 def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
@@ -227,15 +225,15 @@ def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change
             )
             for place in range(random_numbers.randrange(1, 4))
         )
-        data = change(to_bytes(Lesson("Fuzzed", scenes)), random_numbers)
-        found = _read_or_message(lambda data=data: from_bytes(data, path, "lesson"))
+        data = change(lesson_to_bytes(Lesson("Fuzzed", scenes)), random_numbers)
+        found = _read_or_message(lambda data=data: document_from_bytes(data, path, "lesson"))
         if isinstance(found, str):
             assert str(path) in found
             found.encode("utf-8")
             num_refused += 1
         else:
-            assert from_bytes(to_bytes(found), path, "lesson") == found
-            assert from_bytes(data, path, "experiment", "lesson") == found
+            assert document_from_bytes(lesson_to_bytes(found), path, "lesson") == found
+            assert document_from_bytes(data, path, "experiment", "lesson") == found
             num_read += 1
         if number % 50 == 0:  # through the file system, too
             path.write_bytes(data)

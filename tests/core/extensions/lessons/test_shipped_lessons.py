@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_lesson_file
 from augenmerk.core.model.heads import Head, heads_of
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment import HeadScaled
-from augenmerk.core.translation.experiment_file import Lesson, Scene, read_lesson_file
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.core.translation.translator import Translator
 from tools.make_lessons import COOK, DOGS, LESSONS, MARKET, off, scene_of

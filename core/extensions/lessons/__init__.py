@@ -1,0 +1,1 @@
+"""Lessons: experiments in a sequence, with texts and questions, as files."""
