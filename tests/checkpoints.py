@@ -13,14 +13,14 @@ def write_untrained_checkpoint(path: Path, *, seed: int = 0, num_layers: int = 2
 
     from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint
     from augenmerk.core.extensions.run_settings.presets import preset
+    from augenmerk.core.extensions.training.corpora.learning import learn_codecs
     from augenmerk.core.model.transformer import Transformer
-    from augenmerk.core.text.codec import CodecPair
 
     base = preset("notebook")
     layers = {"num_encoder_layers": num_layers, "num_decoder_layers": num_layers}
     small = base.model.replace(width=16, num_heads=2, feed_forward_width=32, **layers)
     run = replace(base, model=small, data=base.data.replace(min_frequency=1))
-    codecs = CodecPair.learn(run.data, [SOURCE_WORDS], [TARGET_WORDS])
+    codecs = learn_codecs(run.data, [SOURCE_WORDS], [TARGET_WORDS])
     source, target = codecs.source.vocabulary, codecs.target.vocabulary
     with torch.random.fork_rng():
         torch.manual_seed(seed)

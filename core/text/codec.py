@@ -1,7 +1,6 @@
 """The codecs of both sides of a pair, as a model is stored with them."""
 
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -13,11 +12,11 @@ from ..errors import CheckpointError
 from ..registry import Registry
 from .foreign_codec import ForeignCodec
 from .subwords import Subwords
-from .text_codec import CONTINUATION, EncodedWord, TextCodec, Word, fold_case, split_lines
+from .text_codec import CONTINUATION, EncodedWord, TextCodec, Word, fold_case
 from .tokenizers import make_tokenizer
 from .vocabulary import Vocabulary
 
-__all__ = ["CONTINUATION", "CodecPair", "EncodedWord", "TextCodec", "Word", "fold_case", "split_lines"]
+__all__ = ["CONTINUATION", "CodecPair", "EncodedWord", "TextCodec", "Word", "fold_case"]
 
 CODECS: Registry[type[ForeignCodec]] = Registry("augenmerk.codecs", type, "codec")
 """Codecs of imported models, by their names in files. All are extensions."""
@@ -55,23 +54,6 @@ class CodecPair:
             codec(config.target_language, config.target_case, target_vocabulary),
         )
 
-    @classmethod
-    def learn(
-        cls, config: DataConfig, source_words: Sequence[Sequence[str]], target_words: Sequence[Sequence[str]]
-    ) -> "CodecPair":
-        """Learns vocabularies, and subwords if the config asks for them, from the words of the training split.
-
-        Raises:
-            ConfigError: the config is that of an imported model, whose vocabularies cannot be learned.
-            CorpusError: the text is too small for the number of subwords.
-        """
-        if config.num_subwords is None:
-            source = Vocabulary.of_words(source_words, config.min_frequency, is_wrapped=config.wrap_source)
-            return cls.build(config, source, Vocabulary.of_words(target_words, config.min_frequency), None)
-        subwords = Subwords.learn([*source_words, *target_words], config.num_subwords)
-        vocabulary = subwords.vocabulary
-        return cls.build(config, vocabulary, vocabulary, subwords)
-
     def to_dict(self) -> dict[str, Any]:
         """Everything that is not in the `DataConfig`, as JSON-ready values."""
         if isinstance(self.source, ForeignCodec) and isinstance(self.target, ForeignCodec):
@@ -108,12 +90,3 @@ class CodecPair:
                 f"The vocabularies in this file are damaged ({error!r}). Use another copy."
             ) from error
         return cls.build(config, source, target, None)
-
-
-def words_of_pairs(
-    config: DataConfig, sources: Iterable[str], targets: Iterable[str]
-) -> tuple[list[list[str]], list[list[str]]]:
-    """The words of parallel lines, case folded. Raises `ConfigError` for the settings of an imported model."""
-    source, target = (make_tokenizer(config, language) for language in (config.source_language, config.target_language))
-    source_words = list(split_lines(sources, source, config.source_case))
-    return source_words, list(split_lines(targets, target, config.target_case))

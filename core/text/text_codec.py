@@ -1,10 +1,9 @@
 """Text to ids and back, for one side of a pair: case, tokenizer, subwords and vocabulary in one object."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ..config.groups import LetterCase
 from .subwords import WORD_MARK, Subwords
@@ -134,7 +133,7 @@ class TextCodec:
         return [self._encode_word(word, token) for word, token in zip(words, tokens, strict=True)]
 
     def encode_words(self, words: Sequence[str]) -> list[int]:
-        """The ids of case-folded words (see `split_lines`)."""
+        """The ids of case-folded words (see `fold_case`)."""
         ids, unknown = self.vocabulary.ids, self.vocabulary.unknown_id or 0
         if self.subwords is None:
             return [ids.get(word, unknown) for word in words]
@@ -226,25 +225,12 @@ def fold_case(words: Sequence[str], case: LetterCase) -> list[str]:
     return composed
 
 
-def split_lines(lines: Iterable[str], tokenizer: Tokenizer, case: LetterCase) -> Iterator[list[str]]:
-    """The words of each line, case folded."""
-    for words in tokenizer.pipe(lines):
-        yield fold_case(words, case)
-
-
-_NO_SPACE_BEFORE = frozenset(". , ; : ! ? ) ] } % … ” ’ n't 's 'm 're 've 'll 'd 'S N'T st nd rd th".split())
-_NO_SPACE_AFTER = frozenset("( [ { $ # “ ‘".split())
-_JOINS_BOTH = frozenset("- / –".split())
-_STRAIGHT_QUOTES = frozenset("\" '".split())
-_CLITIC_HEADS = {"can": ("not",), "gon": ("na",), "wan": ("na",), "got": ("ta",)}
-JOINING: Mapping[str, Any] = {
-    "no_space_before": sorted(_NO_SPACE_BEFORE),
-    "no_space_after": sorted(_NO_SPACE_AFTER),
-    "joins_both": sorted(_JOINS_BOTH),
-    "straight_quotes": sorted(_STRAIGHT_QUOTES),
-    "clitic_heads": _CLITIC_HEADS,
-}
-"""The sets that `detokenize` uses, as JSON-ready values for pages."""
+NO_SPACE_BEFORE = frozenset(". , ; : ! ? ) ] } % … ” ’ n't 's 'm 're 've 'll 'd 'S N'T st nd rd th".split())
+NO_SPACE_AFTER = frozenset("( [ { $ # “ ‘".split())
+JOINS_BOTH = frozenset("- / –".split())
+STRAIGHT_QUOTES = frozenset("\" '".split())
+CLITIC_HEADS = {"can": ("not",), "gon": ("na",), "wan": ("na",), "got": ("ta",)}
+"""How `detokenize` sets spaces; by first word, what makes one word with it."""
 
 
 def detokenize(tokens: Sequence[str]) -> str:
@@ -253,12 +239,12 @@ def detokenize(tokens: Sequence[str]) -> str:
     open_quotes: set[str] = set()
     glue_next = True
     for index, token in enumerate(tokens):
-        closes = token in _STRAIGHT_QUOTES and (token in open_quotes or _is_possessive(tokens, index))
-        opens = token in _STRAIGHT_QUOTES and not closes
-        joins = token in _JOINS_BOTH and 0 < index < len(tokens) - 1 and _between_words(tokens, index)
+        closes = token in STRAIGHT_QUOTES and (token in open_quotes or _is_possessive(tokens, index))
+        opens = token in STRAIGHT_QUOTES and not closes
+        joins = token in JOINS_BOTH and 0 < index < len(tokens) - 1 and _between_words(tokens, index)
         glued = glue_next or closes or joins or _attaches_left(tokens, index)
         pieces.append(token if glued else " " + token)
-        glue_next = opens or joins or token in _NO_SPACE_AFTER
+        glue_next = opens or joins or token in NO_SPACE_AFTER
         if opens:
             open_quotes.add(token)
         elif closes:
@@ -270,7 +256,7 @@ def _attaches_left(tokens: Sequence[str], index: int) -> bool:
     token, before = tokens[index], tokens[index - 1] if index else ""
     if token in ("st", "nd", "rd", "th"):
         return before.isdigit()
-    return token in _NO_SPACE_BEFORE or token in _CLITIC_HEADS.get(before.lower(), ())
+    return token in NO_SPACE_BEFORE or token in CLITIC_HEADS.get(before.lower(), ())
 
 
 def _between_words(tokens: Sequence[str], index: int) -> bool:

@@ -1,13 +1,10 @@
 """Tokens and their ids."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
-
-from .legacy import vocabulary_tokens
 
 UNKNOWN, PADDING, START, END = "<unk>", "<pad>", "<sos>", "<eos>"
 SPECIALS = (UNKNOWN, PADDING, START, END)
@@ -51,31 +48,9 @@ class Vocabulary:
         return frozenset(mark for mark in (*marks, start) if mark is not None)
 
     @classmethod
-    def of_words(
-        cls, sentences: Iterable[Sequence[str]], min_frequency: int, *, is_wrapped: bool = True
-    ) -> "Vocabulary":
-        """The words seen at least `min_frequency` times, after the specials in the order of `notebook`.
-
-        Sentences that are not wrapped in a start and an end token have only two specials: unknown and padding.
-        """
-        counts: Counter[str] = Counter()
-        for words in sentences:
-            counts.update(words)
-        if is_wrapped:
-            return cls.with_specials(vocabulary_tokens(counts, min_frequency, SPECIALS))
-        tokens = vocabulary_tokens(counts, min_frequency, (UNKNOWN, PADDING))
-        return cls(tuple(tokens), padding_id=1, start_id=1, end_id=None, unknown_id=0)
-
-    @classmethod
     def with_specials(cls, tokens: Sequence[str]) -> "Vocabulary":
         """A vocabulary whose list begins with `SPECIALS`."""
         return cls(tuple(tokens), padding_id=1, start_id=2, end_id=3, unknown_id=0)
-
-    @classmethod
-    def of_copy_task(cls, num_symbols: int) -> "Vocabulary":
-        """Symbols 1 … `num_symbols`, 0 for padding; 1 starts every sequence and nothing ends it."""
-        tokens = (PADDING, *(str(symbol) for symbol in range(1, num_symbols + 1)))
-        return cls(tokens, padding_id=0, start_id=1, end_id=None, unknown_id=None)
 
     def to_dict(self) -> dict[str, Any]:
         """The vocabulary as JSON-ready values."""

@@ -7,11 +7,10 @@ special letters (“strasse” for “straße”).
 import math
 import re
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 from ..strict_json import Field, shown
@@ -24,10 +23,7 @@ MAX_WORDS = 500_000
 """Maximum number of listed words: about 2 MB in a file and half a second of reading."""
 MAX_PACKED_BYTES = 16_000_000
 MAX_KIND_CHARACTERS = 60
-NUM_UNUSUAL_PER_MILLE = 5
-"""The number of unusual sentences per thousand training sentences."""
 _MAX_UNPACKED_BYTES = 64_000_000
-_MAX_SAMPLED = 20_000
 _MAX_COUNT = 2**53
 _MAX_FAMILIARITY = 40.0
 _SHARED_LIMIT = 255
@@ -51,41 +47,6 @@ class WordCounts:
     least: int = 1
     unusual_below: float = 0.0
 
-    @classmethod
-    def of_sentences(cls, sentences: Sequence[Sequence[str]], kind: str = "") -> "WordCounts | None":
-        """The counts of a training split, see `split_lines`; None if it has too many different words."""
-        counted: Counter[str] = Counter()
-        for words in sentences:
-            counted.update(words)
-        counts = {word: number for word, number in counted.items() if _is_word(word)}
-        least = 1
-        while len(counts) > MAX_WORDS and least < RARE_BELOW:
-            least += 1
-            counts = {word: number for word, number in counts.items() if number >= least}
-        if not 0 < len(counts) <= MAX_WORDS:
-            return None
-        found = cls(dict(sorted(counts.items())), kind, least)
-        return cls(found.counts, kind, least, found._unusual_below(sentences))
-
-    def joined(self, later: "WordCounts") -> "WordCounts | None":
-        """The counts for a model of two corpora: the larger count of each word, because they may share sentences.
-
-        The threshold for unusual sentences is that of the larger corpus. The kind is that of both, or of the corpus
-        that has all words of the other as often. None if there are too many different words.
-        """
-        least = max(self.least, later.least)
-        counts = {
-            word: number
-            for word in sorted({*self.counts, *later.counts})
-            if (number := max(self.counts.get(word, 0), later.counts.get(word, 0))) >= least
-        }
-        if len(counts) > MAX_WORDS:
-            return None
-        common = later.kind if later.kind == self.kind else ""
-        kind = next((each.kind for each in (self, later) if each.counts == counts), common)
-        larger = max(later, self, key=lambda each: sum(each.counts.values()))  # the later one if they are equal
-        return WordCounts(counts, kind, least, larger.unusual_below)
-
     def of(self, word: str) -> int:
         """The count of the word; for an unlisted word, the upper limit."""
         return self.counts.get(word, self.least - 1)
@@ -102,18 +63,7 @@ class WordCounts:
     def familiarity(self, words: Iterable[str]) -> float | None:
         """The mean of ln(1 + count) over a sentence's different words that have letters; None if it has none."""
         numbers = [self.counts.get(word, 0) for word in set(words) if has_letters(word)]
-        return _mean_log(numbers)
-
-    def _unusual_below(self, sentences: Sequence[Sequence[str]]) -> float:
-        """The familiarity that nearly all training sentences reach, each without its own words among the counts."""
-        found = []
-        for words in islice(sentences, 0, None, -(-len(sentences) // _MAX_SAMPLED)):
-            own = Counter(word for word in words if has_letters(word))
-            mean = _mean_log([max(0, self.counts.get(word, 0) - number) for word, number in own.items()])
-            if mean is not None:
-                found.append(mean)
-        place = len(found) * NUM_UNUSUAL_PER_MILLE // 1000
-        return round(sorted(found)[place], 3) if place else 0.0
+        return mean_log(numbers)
 
     # --- in files ---------------------------------------------------------------------------------------------------
 
@@ -171,12 +121,13 @@ def has_letters(word: str) -> bool:
     return any(character.isalpha() for character in word)
 
 
-def _is_word(word: str) -> bool:
+def is_word(word: str) -> bool:
     """Not white space, which spaCy may cut off as a token, nor anything that a list of words could not hold."""
     return bool(word) and not word.isspace() and len(word) <= MAX_WORD_CHARACTERS and _UNLISTABLE.search(word) is None
 
 
-def _mean_log(numbers: Sequence[int]) -> float | None:
+def mean_log(numbers: Sequence[int]) -> float | None:
+    """The mean of ln(1 + count); None without counts."""
     return math.fsum(map(math.log1p, numbers)) / len(numbers) if numbers else None
 
 
@@ -212,7 +163,7 @@ def _unpacked(data: bytes, num_words: int, least: int) -> Iterable[tuple[str, in
             raise ValueError(f"the word counts have {len(words):,} words, not {num_words:,}")
         word = before[: data[position]] + data[position + 1 : end]
         text = word.decode("utf-8")  # a `UnicodeDecodeError` is a `ValueError`
-        if word <= before or not _is_word(text):
+        if word <= before or not is_word(text):
             raise ValueError(f"the counted word {shown(text)} is none, or not in its place")
         words.append(text)
         position, before = end + 1, word

@@ -412,8 +412,3 @@ def _view_value(field: Field, depth: int) -> Any:
 
 def _as_tuples(value: Any) -> Any:
     return tuple(_as_tuples(each) for each in value) if isinstance(value, list | tuple) else value
-
-
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field

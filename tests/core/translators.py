@@ -10,10 +10,10 @@ from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.config import RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.training.corpora.learning import learn_codecs, split_lines
 from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task
 from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.text.codec import CodecPair, split_lines
 from augenmerk.core.text.tokenizers import make_tokenizer
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention
 from augenmerk.core.translation.result import Translation
@@ -63,7 +63,7 @@ def untrained(run: RunConfig) -> Translator:
             (ENGLISH, "en", run.data.target_case),
         )
     ]
-    codecs = CodecPair.learn(run.data, *words)
+    codecs = learn_codecs(run.data, *words)
     source, target = codecs.source.vocabulary, codecs.target.vocabulary
     with torch.random.fork_rng():
         torch.manual_seed(1)

@@ -11,15 +11,15 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.run_settings.toml_file import to_toml
+from augenmerk.core.extensions.training.corpora.learning import learn_codecs
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
 from augenmerk.core.extensions.training.corpora.prepared import prepare, prepare_copy_task, save_prepared
+from augenmerk.core.extensions.training.corpora.word_counting import count_words
 from augenmerk.core.extensions.training.history_file import write_history
 from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.run_files import STEPS
-from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -85,11 +85,11 @@ def write_bases(folder: Path) -> dict[str, Path]:
 
 
 def _checkpoint(run: RunConfig, path: Path) -> Path:
-    codecs = CodecPair.learn(run.data, [line.split() for line in GERMAN], [line.split() for line in ENGLISH])
+    codecs = learn_codecs(run.data, [line.split() for line in GERMAN], [line.split() for line in ENGLISH])
     source, target = codecs.source.vocabulary, codecs.target.vocabulary
     model = Transformer(run.model, len(source), len(target), target.padding_id)
     weights = dict(model.named_parameters())
-    counts = WordCounts.of_sentences([line.lower().split() for line in GERMAN], "sentences")
+    counts = count_words([line.lower().split() for line in GERMAN], "sentences")
     checkpoint = Checkpoint(run, codecs, weights, corpus="made up", history=RECORDS, word_counts=counts)
     save_checkpoint(checkpoint, path)
     return path

@@ -23,7 +23,7 @@ from ...text.codec import TextCodec
 from ...text.languages import COMMON_WORDS, language_name, two_letter_code
 from ...text.phrases import PHRASES
 from ...text.subwords import Subwords
-from ...text.text_codec import JOINING
+from ...text.text_codec import CLITIC_HEADS, JOINS_BOTH, NO_SPACE_AFTER, NO_SPACE_BEFORE, STRAIGHT_QUOTES
 from ...text.tokenizers import MAX_CHARACTERS, MAX_WORD_CHARACTERS, SHIPPED, SpacyTokenizer, rules_of
 from ...text.word_counts import MAX_PLACES, RARE_BELOW, SLIPS_BELOW, TIMES_AS_FREQUENT
 from ...translation.decoding import DecodingRules
@@ -160,7 +160,13 @@ def _description(checkpoint: Checkpoint) -> dict[str, Any]:
         "source": source,
         "target": {key: value for key, value in target.items() if value != source[key]},  # the rest is shared
         "counts": counts and counts.describe() | {"words": dict(counts.counts)},
-        "joining": JOINING,
+        "joining": {
+            "no_space_before": sorted(NO_SPACE_BEFORE),
+            "no_space_after": sorted(NO_SPACE_AFTER),
+            "joins_both": sorted(JOINS_BOTH),
+            "straight_quotes": sorted(STRAIGHT_QUOTES),
+            "clitic_heads": CLITIC_HEADS,
+        },
         "phrases": dict(PHRASES),
         "settings": {
             "wrap_source": run.data.wrap_source,

@@ -20,12 +20,14 @@ from ...config import ModelConfig, RunConfig
 from ...errors import CorpusError, ModelImportError
 from ...model.layers import sinusoidal_table
 from ...plain_text import name_of
-from ...text.codec import CodecPair, words_of_pairs
-from ...text.legacy import vocabulary_tokens
+from ...text.codec import CodecPair
 from ...text.vocabulary import Vocabulary
 from ...text.word_counts import WordCounts
 from ..run_settings.presets import preset
+from ..training.corpora.learning import learn_codecs, words_of_pairs
 from ..training.corpora.parallel import kind_of_text, read_lines
+from ..training.corpora.word_counting import count_words
+from ..training.legacy import vocabulary_tokens
 from .folder import settings_of
 from .model import (
     ImportedModel,
@@ -96,11 +98,11 @@ def _notebook_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _F
     languages = config.source_language, config.target_language
     lines = [_lines_of(data, ("train",), language) for language in languages]
     words = words_of_pairs(config, *lines)
-    codecs = CodecPair.learn(config, *words)
+    codecs = learn_codecs(config, *words)
     built = len(codecs.source.vocabulary), len(codecs.target.vocabulary)
     if built != sizes:
         raise _vocabularies_do_not_fit(path, [built], sizes, data)
-    return "notebook", codecs, WordCounts.of_sentences(words[0], kind_of_text(*lines))
+    return "notebook", codecs, count_words(words[0], kind_of_text(*lines))
 
 
 def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ImportedModel:
@@ -171,7 +173,7 @@ def _annotated_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _
     ):
         found.append((len(pair[0]), len(pair[1])))
         if found[-1] == sizes:
-            word_counts = WordCounts.of_sentences(trained_on, kind_of_text(lines[0][0], lines[1][0]))
+            word_counts = count_words(trained_on, kind_of_text(lines[0][0], lines[1][0]))
             return edition, CodecPair.build(preset(edition).data, *pair, None), word_counts
     raise _vocabularies_do_not_fit(path, found, sizes, data)
 

@@ -99,7 +99,7 @@ def _misfits(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> It
     size, is_pairs = run.training.batch_size, run.training.batch_unit == "sentences"
     if is_pairs:
         available = len(train)
-    else:  # as `core.text.legacy.iterator_batches` counts
+    else:  # as `legacy.iterator_batches` counts
         sides = (train.source, 0), (train.target, 2)
         available = max(len(side) * (max(map(len, side)) + extra) for side, extra in sides)
     if size > available:

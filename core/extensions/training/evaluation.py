@@ -1,7 +1,7 @@
 """Scores of a model on a corpus, each named after its method: loss and perplexity, BLEU and chrF.
 
 The uncertainty of BLEU is that of resampled corpora (Koehn 2004, W04-3250). Each sentence is counted once; in numpy the
-counts are only added up. They are those of `torchtext.data.metrics.bleu_score`, see `core.text.legacy.bleu`: the score
+counts are only added up. They are those of `torchtext.data.metrics.bleu_score`, see `legacy.bleu`: the score
 of the whole set is the same.
 """
 
@@ -24,7 +24,6 @@ from ...model.non_finite import require_finite
 from ...quantities import counted
 from ...text.codec import fold_case
 from ...text.languages import code_of, inner_code
-from ...text.legacy import bleu
 from ...text.tokenizers import SpacyTokenizer, rules_for
 from ...translation.compilation import compile_general
 from ...translation.experiment import DEFAULT_LENGTH_PENALTY, Experiment, General
@@ -33,6 +32,7 @@ from ...translation.running import Hypothesis
 from ...translation.translator import Translator
 from .corpora.batches import Batch, collate, validation_batches
 from .corpora.prepared import encode_lines
+from .legacy import bleu
 
 
 @dataclass(frozen=True)

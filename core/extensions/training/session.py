@@ -27,6 +27,7 @@ from .corpora.batches import Batch
 from .corpora.loading import USE_TEXT
 from .corpora.parallel import DataSource, name_of_source
 from .corpora.prepared import EncodedPairs, PreparedCorpus
+from .corpora.word_counting import joined_counts
 from .device_choices import (
     choose_compiled,
     choose_launches,
@@ -489,7 +490,7 @@ class TrainingSession:
         """The words of all data that the model learns from; None if earlier data are unknown."""
         ours, theirs = self.corpus.word_counts, earlier.word_counts
         if ours is not None and theirs is not None:
-            return theirs.joined(ours)
+            return joined_counts(theirs, ours)
         if earlier.corpus_digest != self.corpus.digest:
             return None
         says_it = theirs is not None or earlier.run.training.initial_model is not None

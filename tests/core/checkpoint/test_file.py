@@ -26,10 +26,10 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import CheckpointError, StorageError
 from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.training.corpora.learning import learn_codecs
+from augenmerk.core.extensions.training.corpora.word_counting import count_words
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.tensor_file import open_tensor_file
-from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.word_counts import WordCounts
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 GERMAN, ENGLISH = [["ein", "mann", "rennt"]] * 2, [["a", "man", "runs", "."]] * 2
@@ -45,7 +45,7 @@ def run_with(**model: Any) -> RunConfig:
 
 def make(run: RunConfig | None = None, **changes: Any) -> Checkpoint:
     run = run or run_with()
-    codecs = CodecPair.learn(run.data, GERMAN, ENGLISH)
+    codecs = learn_codecs(run.data, GERMAN, ENGLISH)
     torch.manual_seed(0)
     model = Transformer(run.model, len(codecs.source.vocabulary), len(codecs.target.vocabulary), padding_id=1)
     weights = dict(model.named_parameters())
@@ -156,7 +156,7 @@ def rewrite(path: Path, weights: dict[str, Any] | None = None, **metadata: Any) 
 
 
 def with_counts(path: Path) -> Path:
-    save_checkpoint(make(word_counts=WordCounts.of_sentences(GERMAN, "tales")), path)
+    save_checkpoint(make(word_counts=count_words(GERMAN, "tales")), path)
     return path
 
 
@@ -218,7 +218,7 @@ class TestWordCounts:
 
     def test_other_counts_than_were_written_are_noticed(self, tmp_path: Path) -> None:
         path = with_counts(tmp_path / "x")
-        other = WordCounts.of_sentences([["ein", "hund", "rennt"]])
+        other = count_words([["ein", "hund", "rennt"]])
         assert other is not None
         with safe_open(path, framework="pt") as opened:
             metadata = opened.metadata()

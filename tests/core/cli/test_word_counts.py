@@ -10,6 +10,7 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.extensions.training.averaging import average
+from augenmerk.core.extensions.training.corpora.word_counting import count_words
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.translation.translator import Translator
@@ -19,7 +20,7 @@ KNOWN = ["ein", "mann", "steht", "auf", "einer", "leiter", "."]
 
 @pytest.fixture
 def file(untrained_checkpoint: Path, tmp_path: Path) -> Path:
-    counts = WordCounts.of_sentences([KNOWN] * 6 + [["leiter", "elefant"]], "picture captions")
+    counts = count_words([KNOWN] * 6 + [["leiter", "elefant"]], "picture captions")
     path = tmp_path / "knowing.safetensors"
     save_checkpoint(replace(load_checkpoint(untrained_checkpoint), word_counts=counts), path)
     return path

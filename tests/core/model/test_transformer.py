@@ -8,9 +8,9 @@ import torch
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from augenmerk.core.errors import ConfigError
 from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.training.corpora.learning import vocabulary_of_copy_task
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.vocabulary import Vocabulary
 from tests.core.model.small_models import (
     KINDS,
     NUM_SOURCE,
@@ -149,7 +149,7 @@ def addresses(model: Transformer) -> list[int]:
 def test_tied_embeddings_share_storage_also_after_loading(tying: str, num_matrices: int, tmp_path: Path) -> None:
     base = preset("copy-task-small")  # one vocabulary for both sides
     run = replace(base, model=PRE.replace(tied_embeddings=tying, num_encoder_layers=1, num_decoder_layers=1))
-    vocabulary = Vocabulary.of_copy_task(10)
+    vocabulary = vocabulary_of_copy_task(10)
     codecs = CodecPair.build(run.data, vocabulary, vocabulary, None)
     model = Transformer(run.model, 11, 11, 0)
     assert len(set(addresses(model))) == num_matrices

@@ -7,9 +7,9 @@ import pytest
 
 from augenmerk.core.config import DataConfig
 from augenmerk.core.errors import CheckpointError
-from augenmerk.core.text.codec import CodecPair, TextCodec, fold_case, split_lines
+from augenmerk.core.extensions.training.corpora.learning import learn_codecs, split_lines, vocabulary_of_copy_task
+from augenmerk.core.text.codec import CodecPair, TextCodec, fold_case
 from augenmerk.core.text.tokenizers import SymbolTokenizer
-from augenmerk.core.text.vocabulary import Vocabulary
 
 GERMAN = ["Ein Mann in einem blauen Hemd.", "Ein Mann über der Straße.", "Zwei Männer in Hemden."]
 ENGLISH = ["A man in a blue shirt.", "A man across the street.", "Two men in shirts."]
@@ -19,10 +19,10 @@ SYMBOLS = DataConfig(tokenization="symbols", source_case="keep", target_case="ke
 
 
 def learn(config: DataConfig) -> CodecPair:
-    untrained = CodecPair.build(config, Vocabulary.of_copy_task(2), Vocabulary.of_copy_task(2), None)
+    untrained = CodecPair.build(config, vocabulary_of_copy_task(2), vocabulary_of_copy_task(2), None)
     source = list(split_lines(GERMAN, untrained.source.tokenizer, config.source_case))
     target = list(split_lines(ENGLISH, untrained.target.tokenizer, config.target_case))
-    return CodecPair.learn(config, source, target)
+    return learn_codecs(config, source, target)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def of_subwords() -> CodecPair:
 
 @pytest.fixture(scope="module")
 def of_symbols() -> CodecPair:
-    symbols = Vocabulary.of_copy_task(10)
+    symbols = vocabulary_of_copy_task(10)
     return CodecPair.build(SYMBOLS, symbols, symbols, None)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from augenmerk.core.errors import AugenmerkError, CorpusError, TextError
 from augenmerk.core.extensions.run_settings.presets import preset
-from augenmerk.core.text.codec import split_lines
+from augenmerk.core.extensions.training.corpora.learning import split_lines
 from augenmerk.core.text.tokenizers import MAX_CHARACTERS, MAX_WORD_CHARACTERS, SpacyTokenizer, make_tokenizer
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, SourceWordReplaced
 from augenmerk.core.translation.translator import Translator

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from augenmerk.core.config import DataConfig
-from augenmerk.core.text.codec import CodecPair, TextCodec
+from augenmerk.core.extensions.training.corpora.learning import learn_codecs
+from augenmerk.core.text.codec import TextCodec
 from augenmerk.core.text.word_counts import MAX_PLACES, SpellingRestorer, WordCounts
 
 KNOWN = {
@@ -90,7 +91,7 @@ class TestInACodec:
     COUNTS = WordCounts(dict.fromkeys(WORDS, 1))
 
     def codec(self, **settings: object) -> TextCodec:
-        return CodecPair.learn(DataConfig(min_frequency=1, **settings), [self.WORDS] * 3, [self.WORDS]).source
+        return learn_codecs(DataConfig(min_frequency=1, **settings), [self.WORDS] * 3, [self.WORDS]).source
 
     def test_it_reads_the_same_ids_and_keeps_what_was_typed(self) -> None:
         codec = self.codec(num_subwords=60).restoring_spelling(self.COUNTS)

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from augenmerk.core.errors import CorpusError, UnfitCorpusError
+from augenmerk.core.extensions.training.corpora.learning import learn_subwords
 from augenmerk.core.text.subwords import WORD_MARK, Subwords
 from augenmerk.core.text.vocabulary import SPECIALS
 
@@ -15,7 +15,7 @@ WORDS = [line.split() for line in (*GERMAN, *ENGLISH)]
 
 @pytest.fixture(scope="module")
 def subwords() -> Subwords:
-    return Subwords.learn(WORDS, 60)
+    return learn_subwords(WORDS, 60)
 
 
 def spell(pieces: tuple[str, ...]) -> str:
@@ -59,34 +59,10 @@ def test_the_name_of_a_special_in_a_text_is_not_the_special(subwords: Subwords, 
     assert word not in subwords.pieces_of(word)
 
 
-def test_learning_twice_gives_the_same_pieces(subwords: Subwords) -> None:
-    assert Subwords.learn(WORDS, 60).vocabulary == subwords.vocabulary
-
-
 def test_subwords_survive_the_way_through_text(subwords: Subwords) -> None:
     again = Subwords.from_text(subwords.to_text())
     assert again.vocabulary == subwords.vocabulary
     assert again.pieces_of("leiterstraße") == subwords.pieces_of("leiterstraße")
-
-
-def test_more_subwords_than_the_text_has_are_refused_with_a_way_out() -> None:
-    with pytest.raises(UnfitCorpusError) as caught:
-        Subwords.learn(WORDS, 5000)
-    message = str(caught.value)
-    assert "5,000 subwords cannot be learned from this text: it has pieces for" in message
-    assert f"Use fewer (--set data.num_subwords={caught.value.misfit.value})" in message
-    assert len(Subwords.learn(WORDS, caught.value.misfit.value).vocabulary) == caught.value.misfit.value
-
-
-def test_fewer_subwords_than_the_text_has_characters_are_refused_with_a_way_out() -> None:
-    with pytest.raises(UnfitCorpusError, match=r"its characters alone need \d+\. Use more") as caught:
-        Subwords.learn(WORDS, 7)
-    assert len(Subwords.learn(WORDS, caught.value.misfit.value).vocabulary) == caught.value.misfit.value
-
-
-def test_a_text_without_words_is_refused() -> None:
-    with pytest.raises(CorpusError, match="cannot be learned from this text: it has no words"):
-        Subwords.learn([[], []], 90)
 
 
 @pytest.mark.parametrize("text", ["", "!!!!", "AAAA", base64.b64encode(b"\x0a\x03abc").decode(), "Ä"])

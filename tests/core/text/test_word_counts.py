@@ -1,11 +1,11 @@
 """Counts of the training data's words: what they say, and that only such files are taken as were written."""
 
 import zlib
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from augenmerk.core.extensions.training.corpora.word_counting import count_words
 from augenmerk.core.text import word_counts
 from augenmerk.core.text.word_counts import WordCounts, has_letters
 
@@ -13,7 +13,7 @@ SENTENCES = [["ein", "mann", "steht", "."], ["ein", "hund", "und", "ein", "mann"
 
 
 def counted(*sentences: list[str], kind: str = "") -> WordCounts:
-    counts = WordCounts.of_sentences(sentences or SENTENCES, kind)
+    counts = count_words(sentences or SENTENCES, kind)
     assert counts is not None
     return counts
 
@@ -26,20 +26,6 @@ def test_every_word_is_counted_and_white_space_is_none() -> None:
     assert " " not in counts.counts
     assert counts.num_frequent == 0
     assert counted(["a"] * 5, ["b"] * 4).num_frequent == 1
-
-
-def test_nothing_to_count_gives_no_counts() -> None:
-    assert WordCounts.of_sentences([]) is None
-    assert WordCounts.of_sentences([[" "], ["\n", "\ud800"]]) is None
-
-
-def test_of_too_many_words_the_rarest_are_left_out_and_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_counts, "MAX_WORDS", 2)
-    counts = counted(["a", "a", "a", "b", "b", "c"])
-    assert (dict(counts.counts), counts.least) == ({"a": 3, "b": 2}, 2)
-    assert (counts.of("c"), counts.is_exact("c")) == (1, False)
-    assert (counts.of("a"), counts.is_exact("a")) == (3, True)
-    assert WordCounts.of_sentences([[word] * 9 for word in "abc"]) is None, "frequent ones must all be listed"
 
 
 def test_sentences_that_hardly_any_training_sentence_is_like_are_told_by_their_words() -> None:
@@ -61,26 +47,6 @@ def test_repeated_words_and_marks_change_no_familiarity() -> None:
     counts = counted()
     assert counts.familiarity(["ein", "ein", "mann", ".", "3"]) == counts.familiarity(["ein", "mann"])
     assert [has_letters(word) for word in ("a", "3", ".", "3d", "ß", "日")] == [True, False, False, True, True, True]
-
-
-def test_of_two_corpora_each_word_has_the_larger_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = WordCounts({"a": 3, "b": 1}, "tales", 1, 2.0), WordCounts({"a": 2, "c": 4}, "tales", 2, 3.0)
-    joined = first.joined(second)
-    assert joined is not None
-    assert (dict(joined.counts), joined.kind, joined.least, joined.unusual_below) == ({"a": 3, "c": 4}, "tales", 2, 3.0)
-    other = first.joined(replace(second, kind=""))
-    assert other is not None
-    assert other.kind == ""
-    monkeypatch.setattr(word_counts, "MAX_WORDS", 1)
-    assert first.joined(second) is None
-
-
-def test_with_a_part_of_its_corpus_a_model_knows_what_it_knew() -> None:
-    whole = WordCounts({"a": 300, "b": 1, "c": 4}, "tales", unusual_below=3.0)
-    part = WordCounts({"a": 20, "c": 1}, unusual_below=1.5)
-    for joined in (whole.joined(part), part.joined(whole)):
-        assert joined is not None
-        assert (dict(joined.counts), joined.kind, joined.unusual_below) == (dict(whole.counts), "tales", 3.0)
 
 
 class TestInFiles:

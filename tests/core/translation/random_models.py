@@ -10,10 +10,10 @@ from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.config import DecodingConfig, RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.training.corpora.learning import learn_codecs, vocabulary_of_copy_task
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.translator import Translator
 
 SOURCE_WORDS = "ein der mann hund junge steht liegt rennt auf im am gras strand see rot blau drei zwei und".split()
@@ -128,14 +128,14 @@ def make_translator(name: str) -> Translator:
 
 def _codecs(run: RunConfig) -> CodecPair:
     if run.is_copy_task:
-        vocabulary = Vocabulary.of_copy_task(NUM_SYMBOLS)
+        vocabulary = vocabulary_of_copy_task(NUM_SYMBOLS)
         return CodecPair.build(run.data, vocabulary, vocabulary, None)
     generator = random.Random(0)
     sides = [
         [generator.choices(words, k=6) for _ in range(50)] + [[word] for word in words]
         for words in (SOURCE_WORDS, TARGET_WORDS)
     ]
-    return CodecPair.learn(run.data, *sides)
+    return learn_codecs(run.data, *sides)
 
 
 @torch.no_grad()

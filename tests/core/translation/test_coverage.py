@@ -7,10 +7,11 @@ import pytest
 
 from augenmerk import Coverage, RareWord, RespelledWord
 from augenmerk.core.errors import TextError
+from augenmerk.core.extensions.training.corpora.learning import split_lines
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
 from augenmerk.core.extensions.training.corpora.prepared import prepare
+from augenmerk.core.extensions.training.corpora.word_counting import count_words
 from augenmerk.core.extensions.training.evaluation import reference_loss
-from augenmerk.core.text.codec import split_lines
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.translation.experiment import Experiment, SourceWordReplaced
 from augenmerk.core.translation.translator import Translator
@@ -20,7 +21,7 @@ from tests.core.translators import ENGLISH, GERMAN
 def knowing(translator: Translator, kind: str = "picture captions", **changes: object) -> Translator:
     """The same model; it has the counts of the made-up sentences."""
     codec = translator.checkpoint.codecs.source
-    counts = WordCounts.of_sentences(list(split_lines(GERMAN, codec.tokenizer, codec.case)), kind)
+    counts = count_words(list(split_lines(GERMAN, codec.tokenizer, codec.case)), kind)
     assert counts is not None
     counts = replace(counts, **changes)  # type: ignore[arg-type]
     return knowing_counts(translator, counts)

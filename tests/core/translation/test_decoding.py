@@ -3,6 +3,7 @@ from collections import Counter
 import pytest
 import torch
 
+from augenmerk.core.extensions.training.corpora.learning import vocabulary_of_copy_task
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.vocabulary import SPECIALS, Vocabulary
 from augenmerk.core.translation.decoding import (
@@ -97,7 +98,7 @@ def test_each_row_keeps_to_its_own_limit() -> None:
 
 def test_without_an_end_token_the_length_is_exact() -> None:
     """The end token is a property of the task: id 3 is a symbol like any other on the copy task."""
-    vocabulary = Vocabulary.of_copy_task(10)
+    vocabulary = vocabulary_of_copy_task(10)
     rules = DecodingRules.of_vocabulary(vocabulary, forbid_unknown=False)
     assert (rules.start_id, rules.end_id, rules.forbidden_ids) == (1, None, (0,))
     torch.manual_seed(0)

@@ -9,10 +9,10 @@ import torch
 
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.training.corpora.learning import vocabulary_of_copy_task
 from augenmerk.core.model.heads import Head, heads_of
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.text.codec import CodecPair
-from augenmerk.core.text.vocabulary import Vocabulary
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, Word
 from augenmerk.core.translation.translator import Translator
@@ -97,7 +97,7 @@ def test_line_breaks_and_broken_characters_do_no_harm(translator: Translator) ->
 
 def test_a_symbol_of_the_copy_task_starts_its_target_and_is_not_predicted() -> None:
     run = preset("copy-task-small")
-    vocabulary = Vocabulary.of_copy_task(8)
+    vocabulary = vocabulary_of_copy_task(8)
     codec = CodecPair.build(run.data, vocabulary, vocabulary, None).target
     assert encode_target("1 5 3", codec, run).labels == ("5", "3")
     with pytest.raises(TextError, match="begins with '5'"):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ....text.codec import TextCodec, fold_case
 from ....text.subwords import WORD_MARK
 from ..distortions import DISTORTIONS, Distortion, distort
+from .bpe_dropout import SubwordSampler
 from .prepared import EncodedPairs, PreparedCorpus
 
 
@@ -79,6 +80,9 @@ class Resegmentation:
     def __init__(self, corpus: PreparedCorpus, dropout: float) -> None:
         self._corpus = corpus
         self._dropout = dropout
+        subwords = corpus.codecs.source.subwords
+        assert subwords is not None
+        self._sampler = SubwordSampler(subwords)
         self._source_words = [_words(ids, corpus.codecs.source) for ids in corpus.train.source]
         self._target_words = [_words(ids, corpus.codecs.target) for ids in corpus.train.target]
 
@@ -107,9 +111,8 @@ class Resegmentation:
         counts = Counter(word for words in sentences for word in words)
         spelled = {word: _spelling(word, codec) for word in counts}
         requested = [word for word, count in counts.items() if spelled[word] for _ in range(min(count, MAX_VARIANTS))]
-        assert codec.subwords is not None
         number = zlib.crc32(seed.encode())
-        drawn = codec.subwords.sample_pieces([spelled[word] for word in requested], self._dropout, number)
+        drawn = self._sampler.sample([spelled[word] for word in requested], self._dropout, number)
         ids_of = codec.vocabulary.ids
         variants: dict[_Ids, list[_Ids]] = {word: [] for word in counts}
         for word, pieces in zip(requested, drawn, strict=True):

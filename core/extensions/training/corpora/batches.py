@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ....config import TrainingConfig
 from ....padding import pad
-from ....text.legacy import NumericExample, iterator_batches
+from ..legacy import NumericExample, iterator_batches
 from .prepared import EncodedPairs
 
 

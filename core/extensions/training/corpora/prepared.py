@@ -21,11 +21,13 @@ from ....errors import AugenmerkError, ConfigError, CorpusError, Misfit, UnfitCo
 from ....storage import reason_of
 from ....strict_json import Field
 from ....tensor_file import UnsuitableFileError, open_tensor_file, write_tensor_file
-from ....text.codec import CodecPair, TextCodec, words_of_pairs
+from ....text.codec import CodecPair, TextCodec
 from ....text.languages import code_of, listed_codes, with_code
 from ....text.vocabulary import Vocabulary
 from ....text.word_counts import MAX_PACKED_BYTES, WordCounts
+from .learning import learn_codecs, vocabulary_of_copy_task, words_of_pairs
 from .parallel import DataSource, LeftOut, SentencePairs
+from .word_counting import count_words
 
 FORMAT_NAME = "augenmerk-prepared-data"
 FORMAT_VERSION = 1
@@ -158,7 +160,7 @@ def prepare(
         source_words = words[0]
         if codecs is None:
             on_phase("Learning subwords" if config.num_subwords else "Building vocabularies")
-            codecs = CodecPair.learn(config, *words)
+            codecs = learn_codecs(config, *words)
         on_phase("Turning words into numbers")
         encoded = _encode_words(codecs, config, *words)
     used = _some_within_length(encoded, config, f"training pair of {name}")
@@ -173,9 +175,7 @@ def prepare(
         validation_texts=validation.take(validation_used),
         left_out=replace(train.left_out, too_long=len(train) - len(used)),
         validation_left_out=replace(validation.left_out, too_long=len(validation) - len(validation_used)),
-        word_counts=None
-        if source_words is None
-        else WordCounts.of_sentences([source_words[index] for index in used], kind),
+        word_counts=None if source_words is None else count_words([source_words[index] for index in used], kind),
     )
 
 
@@ -200,7 +200,7 @@ def _with_codes(pairs: SentencePairs, config: DataConfig, codes: Sequence[str]) 
 
 def prepare_copy_task(config: DataConfig, seed: int) -> PreparedCorpus:
     """The copy task: symbols 1 … n, source equal to target, new sequences each epoch (The Annotated Transformer)."""
-    vocabulary = Vocabulary.of_copy_task(config.copy_symbols)
+    vocabulary = vocabulary_of_copy_task(config.copy_symbols)
     codecs = CodecPair.build(config, vocabulary, vocabulary, None)
     validation = _draw_copy_pairs(config, config.copy_validation_pairs, f"{seed}-validation")
     lines = tuple(" ".join(map(str, sequence)) for sequence in validation.source)

@@ -9,6 +9,7 @@ from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import CheckpointError
 from augenmerk.core.extensions.training.averaging import average
+from augenmerk.core.extensions.training.corpora.learning import learn_codecs
 from tests.checkpoints import SOURCE_WORDS, TARGET_WORDS, write_untrained_checkpoint
 
 
@@ -39,11 +40,9 @@ def test_half_precision_halves_the_size(two: tuple[Path, Path], tmp_path: Path) 
 def test_different_vocabularies_are_refused(two: tuple[Path, Path], tmp_path: Path) -> None:
     import dataclasses
 
-    from augenmerk.core.text.codec import CodecPair
-
     other = load_checkpoint(two[0])
     renamed = [[f"{word}x" for word in words] for words in (SOURCE_WORDS, TARGET_WORDS)]
-    codecs = CodecPair.learn(other.run.data, [renamed[0]], [renamed[1]])
+    codecs = learn_codecs(other.run.data, [renamed[0]], [renamed[1]])
     foreign = tmp_path / "foreign.safetensors"
     save_checkpoint(dataclasses.replace(other, codecs=codecs), foreign)
     with pytest.raises(CheckpointError, match="differ in model or vocabulary"):

@@ -14,7 +14,7 @@ from augenmerk.core.extensions.training.evaluation import (
     interval_95,
     reference_words,
 )
-from augenmerk.core.text.legacy import bleu
+from augenmerk.core.extensions.training.legacy import bleu
 
 
 def changed(words: list[str], chance: random.Random) -> list[str]:

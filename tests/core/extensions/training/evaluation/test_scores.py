@@ -5,7 +5,7 @@ import sacrebleu
 
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.extensions.training.evaluation import evaluate, reference_words, score
-from augenmerk.core.text.legacy import bleu
+from augenmerk.core.extensions.training.legacy import bleu
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 

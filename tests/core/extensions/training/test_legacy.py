@@ -2,7 +2,7 @@
 
 import pytest
 
-from augenmerk.core.text.legacy import bleu
+from augenmerk.core.extensions.training.legacy import bleu
 
 
 def test_bleu_of_the_reference_itself_is_100() -> None:

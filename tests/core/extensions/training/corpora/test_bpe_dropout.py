@@ -9,7 +9,9 @@ from functools import cache
 import pytest
 import sentencepiece
 
-from augenmerk.core.text.subwords import WORD_MARK, BpeDropout, Subwords
+from augenmerk.core.extensions.training.corpora.bpe_dropout import BpeDropout, SubwordSampler
+from augenmerk.core.extensions.training.corpora.learning import learn_subwords
+from augenmerk.core.text.subwords import WORD_MARK, Subwords
 from tests.conftest import REPOSITORY
 
 SENTENCES = [
@@ -24,7 +26,7 @@ NUM_DRAWN = 20_000
 
 @pytest.fixture(scope="module")
 def subwords() -> Subwords:
-    return Subwords.learn([sentence.split() for sentence in SENTENCES], 80)
+    return learn_subwords([sentence.split() for sentence in SENTENCES], 80)
 
 
 def exact_distribution(scores: dict[str, float], text: str, dropout: float) -> dict[tuple[str, ...], float]:
@@ -65,12 +67,12 @@ def distance(expected: dict[tuple[str, ...], float], drawn: Counter[tuple[str, .
 @pytest.mark.parametrize("word", ["einem", "leiter", "shirt"])
 @pytest.mark.heavy
 def test_pieces_are_drawn_from_the_distribution_of_bpe_dropout(subwords: Subwords, word: str, dropout: float) -> None:
-    scores = subwords._bpe_dropout._scores
+    scores = subwords.scores
     text = WORD_MARK + word
     expected = exact_distribution(dict(scores), text, dropout)
     assert sum(expected.values()) == pytest.approx(1)
     assert len(expected) >= 5
-    drawn = Counter(subwords.sample_pieces([word] * NUM_DRAWN, dropout, seed=1))
+    drawn = Counter(SubwordSampler(subwords).sample([word] * NUM_DRAWN, dropout, seed=1))
     assert drawn.keys() <= expected.keys()
     assert distance(expected, drawn) < 0.02
     # and sentencepiece's own sampler, whose random numbers differ in each process, draws from the same
@@ -83,7 +85,7 @@ def test_without_dropout_the_pieces_are_those_of_sentencepiece(subwords: Subword
     generator = random.Random(0)
     letters = sorted({letter for word in WORDS for letter in word})
     words = [*WORDS, *("".join(generator.choices(letters, k=generator.randint(1, 12))) for _ in range(500))]
-    assert subwords.sample_pieces(words, 0.0, seed=0) == [subwords.pieces_of(word) for word in words]
+    assert SubwordSampler(subwords).sample(words, 0.0, seed=0) == [subwords.pieces_of(word) for word in words]
 
 
 def test_a_piece_that_is_no_merge_of_two_pieces_is_never_made() -> None:
@@ -94,9 +96,10 @@ def test_a_piece_that_is_no_merge_of_two_pieces_is_never_made() -> None:
 def test_another_process_draws_the_same_pieces(subwords: Subwords) -> None:
     program = """
 import sys
+from augenmerk.core.extensions.training.corpora.bpe_dropout import SubwordSampler
 from augenmerk.core.text.subwords import Subwords
-print(repr(Subwords.from_text(sys.argv[1]).sample_pieces(sys.argv[2:] * 20, 0.3, seed=5)), end="")
+print(repr(SubwordSampler(Subwords.from_text(sys.argv[1])).sample(sys.argv[2:] * 20, 0.3, seed=5)), end="")
 """
     command = [sys.executable, "-c", program, subwords.to_text(), *WORDS]
     found = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=True)
-    assert found.stdout == repr(subwords.sample_pieces(WORDS * 20, 0.3, seed=5))
+    assert found.stdout == repr(SubwordSampler(subwords).sample(WORDS * 20, 0.3, seed=5))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..config.groups import Batching
+from ...config.groups import Batching
 
 
 @dataclass(frozen=True)
