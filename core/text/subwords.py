@@ -54,7 +54,7 @@ class Subwords:
         model = base64.b64decode(text, validate=True)
         if not model:
             raise ValueError("the subwords are empty")
-        check_model(model, is_own=True)
+        check_model(model)
         subwords = cls(model)
         if subwords.vocabulary.tokens[: len(SPECIALS)] != SPECIALS:
             raise ValueError(f"the subwords do not begin with {' '.join(SPECIALS)}")

@@ -20,10 +20,10 @@ import sentencepiece
 
 from ...text.foreign_codec import ForeignCodec, is_punctuation
 from ...text.languages import is_target_code
-from ...text.subword_check import check_model, restricted_model
 from ...text.subwords import WORD_MARK
 from ...text.text_codec import EncodedWord, Word
 from ...text.vocabulary import Vocabulary
+from .foreign_subwords import check_foreign_model, restricted_model
 
 _CLEANING = (
     *((f" {mark}", mark) for mark in (".", "?", "!", ",")),
@@ -54,7 +54,7 @@ def _model_from_text(text: str | None) -> bytes | None:
     """The inverse of `_model_to_text`. Raises `ValueError` if the model cannot be read safely."""
     model = None if text is None else base64.b64decode(text, validate=True)
     if model is not None:
-        check_model(model)
+        check_foreign_model(model)
     return model
 
 

@@ -14,8 +14,8 @@ import yaml
 
 from ...errors import ConfigError, ModelImportError
 from ...strict_json import Field, JsonError, parse, path_of_member, shown
-from ...text.subword_check import check_model
 from .foreign_files import kind_of_other_file
+from .foreign_subwords import check_foreign_model
 
 MAX_JSON_BYTES = 64 * 2**20
 _MAX_JSON_DEPTH = 12
@@ -258,7 +258,7 @@ class ModelFolder:
         try:
             if not model:
                 raise ValueError("it is empty")
-            check_model(model)
+            check_foreign_model(model)
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece passes on any error of its C++ code
             raise ModelImportError(

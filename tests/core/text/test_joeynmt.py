@@ -7,7 +7,7 @@ import pytest
 import sentencepiece
 
 from augenmerk.core.extensions.readers.codecs import JoeyNMTCodec, Merges
-from augenmerk.core.text.subword_check import check_model, restricted_model
+from augenmerk.core.extensions.readers.foreign_subwords import check_foreign_model, restricted_model
 from augenmerk.core.text.vocabulary import Vocabulary
 from tests.core.extensions.readers.marian_models import GERMAN, pieces_of, spm
 
@@ -145,7 +145,7 @@ def test_a_restricted_model_gives_kept_pieces_and_characters_alone(kind: str) ->
     model = spm("source", kind)
     kept = set(pieces_of(model)[3::3])
     restricted = restricted_model(model, kept)
-    check_model(restricted)
+    check_foreign_model(restricted)
     processor = sentencepiece.SentencePieceProcessor(model_proto=restricted)
     found = {piece for word in GERMAN for piece in processor.encode(word, out_type=str)}
     assert all(piece in kept or len(piece) == 1 for piece in found)

@@ -9,7 +9,7 @@ import pytest
 import sentencepiece
 
 from augenmerk.core.extensions.readers.codecs import MarianCodec
-from augenmerk.core.text.subword_check import check_model
+from augenmerk.core.extensions.readers.foreign_subwords import check_foreign_model
 from augenmerk.core.text.vocabulary import Vocabulary
 from tests.fuzz.mutants import join_message, split_message
 
@@ -47,7 +47,7 @@ def trained(**options: object) -> bytes:
 )
 def test_models_of_every_kind_are_let_through(options: dict[str, object]) -> None:
     model = trained(**options)
-    check_model(model)
+    check_foreign_model(model)
     sentencepiece.SentencePieceProcessor(model_proto=model)
 
 
@@ -116,7 +116,7 @@ DAMAGED: dict[str, tuple[Callable[[], bytes], str]] = {
 def test_what_the_library_would_follow_anywhere_is_refused(name: str) -> None:
     damage, message = DAMAGED[name]
     with pytest.raises(ValueError, match=message):
-        check_model(damage())
+        check_foreign_model(damage())
 
 
 def test_a_damaged_model_in_a_file_of_ours_is_refused() -> None:
