@@ -47,8 +47,7 @@ page.head.ask_where_to_save()
 dialog = page.head.findChild(QFileDialog)
 dialog.fileSelected.emit(str(target / "map.png"))
 dialog.close()
-window.show_keys()
-window.show_palette()
+print("last commands:", *(bound.title for bound in window.commands.commands[-2:]))
 for shown in app.topLevelWidgets():
     if shown is not window:
         shown.close()
@@ -77,6 +76,7 @@ def test_the_window_translates_shows_and_explains_maps_and_saves_a_picture(tmp_p
     told = run(WINDOW, str(tmp_path))
     assert "translated: Two dogs play in the snow." in told
     assert "changed: True" in told
+    assert "last commands: Full screen Quit" in told
     assert "pages: translate parts: 0 analysis: False" in told
     assert "remembered: Word" in told, "a tab that is missing today is there tomorrow"
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")

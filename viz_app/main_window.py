@@ -21,20 +21,18 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment
 
-from .heatmap.labelled_matrix import MATRIX_COMMANDS
 from .models.loader import MODEL_COMMANDS, ModelLoader
 from .pages import PAGE_HOST_COMMANDS, TRANSLATE, PageHost, page_command
 from .preferences import Preferences
 from .state.experiment_editor import open_experiment
 from .state.experiment_state import ExperimentState
-from .state.glossary import Entry, glossary
 from .state.map_view_settings import MapViewSettings
 from .state.model_info import ModelInfo
 from .theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
 from .top_bar import TopBar
 from .translate.analysis_panel import AnalysisPanel, tab_commands
 from .translate.analysis_tab import AnalysisContext
-from .translate.page import CANCEL_OR_UNPIN, TranslatePage
+from .translate.page import TranslatePage
 from .views.commands import (
     HEAD_COMMANDS,
     HEAD_PANEL_COMMANDS,
@@ -42,11 +40,7 @@ from .views.commands import (
     PART_COMMANDS,
     RESET,
 )
-from .views.head import PRODUCT_COMMANDS
-from .views.sentence_input import INPUT_COMMANDS
 from .widgets.commands import BoundCommand, Command, CommandRegistry, run_by_key
-from .widgets.dialogs import show_about
-from .widgets.explain import TermExplainer
 from .widgets.layouts import PageStack, WindowScrollArea, column_of
 from .window_part import PAGES, PARTS, Page, Part, PartT, WindowPage, WindowPart
 from .worker.inference import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
@@ -361,7 +355,6 @@ class MainWindow(QMainWindow):
         screens: shows the pages, or one view on the whole screen.
         commands: all commands, by name or key.
         appearance: theme and scale.
-        explainer: explains the next widget clicked.
         notices: bars between the top bar and the page; each closes itself.
         opening: opens the first model, and the first file or sentence.
         shutdown: ends the window.
@@ -404,7 +397,6 @@ class MainWindow(QMainWindow):
         self.pages = PageHost(self.translate_page, self)
         self.loader = ModelLoader(self.worker, preferences, self)
         self.appearance = Appearance(self)
-        self.explainer = TermExplainer(self)
         self.commands = CommandRegistry(self)
         self.parts: list[WindowPart] = []
         pages = sorted(PAGES.items(), key=lambda named: named[1].order)
@@ -490,21 +482,6 @@ class MainWindow(QMainWindow):
             for part in self.parts:
                 part.welcome()
 
-    def show_palette(self) -> None:
-        """Opens the palette: all commands, those that parts list, and the terms of the glossary."""
-        terms = [
-            Command[Entry](f"Glossary: {entry.title}", self.explainer.explain, search_words=", ".join(entry.terms)).on(
-                entry
-            )
-            for entry in glossary()
-        ]
-        self.commands.show_palette((*(command for part in self.parts for command in part.palette()), *terms))
-
-    def show_keys(self) -> None:
-        """Opens the sheet of keys, including pages that were not opened yet."""
-        of_parts = (command for part in self.parts for command in part.sheet())
-        self.commands.show_sheet((*INPUT_COMMANDS, CANCEL_OR_UNPIN, *of_parts, *MATRIX_COMMANDS, *PRODUCT_COMMANDS))
-
     def _make_parts(self, pages: Mapping[str, Page]) -> None:
         """Makes the parts that extensions declare. One that is broken is left out and reported by name."""
         declared: list[tuple[str, Part]] = [*pages.items(), *PARTS.items()]
@@ -555,11 +532,12 @@ class MainWindow(QMainWindow):
             themes.addAction(action)
         menu.addSeparator()
         scale_commands = self.commands.add(self.appearance, SCALE_COMMANDS)
-        view, help_, window = (self.commands.add(self, commands) for commands in WINDOW_COMMANDS)
+        (full_screen,) = self.commands.add(self, (FULL_SCREEN,))
         entries = [entry for part in self.parts for entry in part.menu_entries()]
-        of_help = [entry for entry in entries if entry.command.group == "Help"]
-        of_view = [entry for entry in entries if entry not in of_help]
-        for group in ((*of_view, *view, *scale_commands), (*of_help, *help_), window):
+        (end,) = self.commands.add(self, (QUIT,))
+        help_, about = ([entry for entry in entries if entry.command.group == group] for group in ("Help", "About"))
+        views = [entry for entry in entries if entry not in (*help_, *about)]
+        for group in ((*views, full_screen, *scale_commands), help_, (*about, end)):
             for command in group:
                 command.add_to(menu)
             menu.addSeparator()
@@ -606,27 +584,9 @@ class MainWindow(QMainWindow):
 
 
 CANCEL = Command[MainWindow]("Cancel long work", MainWindow.cancel, local_keys=("Esc",))
-WINDOW_COMMANDS = (
-    (
-        Command[MainWindow](
-            "Full screen",
-            lambda window: window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen),
-            keys=("F11",),
-        ),
-    ),
-    (
-        Command[MainWindow](
-            "What is this? Click on anything",
-            lambda window: window.explainer.begin(),
-            keys=("F1",),
-            group="Help",
-        ),
-        Command[MainWindow]("Keyboard shortcuts", MainWindow.show_keys, keys=("?",), group="Help"),
-        Command[MainWindow]("Commands", MainWindow.show_palette, keys=("Ctrl+K",), group="Help"),
-    ),
-    (
-        Command[MainWindow]("About Augenmerk", show_about, group="Help"),
-        Command[MainWindow]("Quit", MainWindow.close, keys=("Ctrl+Q",)),
-    ),
+FULL_SCREEN = Command[MainWindow](
+    "Full screen",
+    lambda window: window.setWindowState(window.windowState() ^ Qt.WindowState.WindowFullScreen),
+    keys=("F11",),
 )
-"""View, help, window: the groups of the window's menu."""
+QUIT = Command[MainWindow]("Quit", MainWindow.close, keys=("Ctrl+Q",))

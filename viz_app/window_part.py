@@ -44,7 +44,10 @@ class WindowPart:
         return ()
 
     def menu_entries(self) -> Sequence[BoundCommand]:
-        """Single commands of the menu of the window: those of the group “Help” among help, others among views."""
+        """Single commands of the menu of the window, asked for once, when it is made.
+
+        Those of the group “Help” are among help, of “About” above the last one, others among views.
+        """
         return ()
 
     def palette(self) -> Sequence[BoundCommand]:

@@ -16,6 +16,7 @@ from augenmerk.core.extensions.lessons.lesson_file import Scene, write_lesson_fi
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.presentation.presentation import LINES_PER_SCREEN, Presentation, scale_for
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
@@ -30,7 +31,6 @@ from augenmerk.viz_app.state.map_view import Pair, Pointer, PointerStyle
 from augenmerk.viz_app.state.marks import marks_of_heads
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
-from augenmerk.viz_app.widgets.commands import CommandPalette
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for
@@ -111,7 +111,7 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: M
     views = views_of(window).presentables()
     assert len({view.name for view in views}) == len(views)
     assert {"map", "word", "alignment", "compare", "training", "chapter weight"} <= {view.name for view in views}
-    window.show_palette()
+    window.commands.run("Commands")
     palette = window.findChild(CommandPalette)
     assert palette is not None
     palette.field.setText("Present: Word tab")

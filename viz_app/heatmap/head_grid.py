@@ -523,7 +523,7 @@ class HeadGrid(Canvas):
         return next((kind for kind, place in headers if place.contains(point)), None)
 
     def terms_at(self, point: QPoint) -> str:
-        """The terms of the part drawn at a point, for `viz_app.widgets.explain`."""
+        """The terms of the part drawn at a point, which the window may explain."""
         head, kind = self.head_at(point), self.header_at(point)
         if head is not None:
             return f"head {head.kind}"

@@ -1,33 +1,14 @@
-"""Commands: declared once with title, keys and action; the palette, the sheet of keys, menus and shortcuts follow."""
+"""Commands: declared once with title, keys and action; menus, shortcuts, the palette and the sheet of keys follow."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QMenu,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QWidget
 
-from ..state.sentence_text import elided
-from ..theme import scaled, scales
-from .labels import label
-from .layouts import VerticalScrollArea, column_of
-
-PALETTE_SIZE = 520, 380
-MAX_SHOWN = 40
-"""Characters of the typed text that the message repeats."""
-MAX_COLUMNS, SCROLL_BAR_WIDTH = 3, 12
 ARROWS = {"Left": "←", "Right": "→", "Up": "↑", "Down": "↓"}
 KEY_NAMES = {"PgUp": "Page Up", "PgDown": "Page Down", "Return": "Enter"}
 PartT_contra = TypeVar("PartT_contra", contravariant=True)
@@ -112,7 +93,7 @@ class CommandRegistry:
     """The commands of a window.
 
     Args:
-        window: the window of their keys and their palette.
+        window: the window of their keys.
 
     Attributes:
         commands: those of all parts that were added.
@@ -134,14 +115,6 @@ class CommandRegistry:
     def run(self, title: str) -> None:
         """Runs the first command with this title."""
         next(each for each in self.commands if each.title == title).run()
-
-    def show_palette(self, more: Iterable[BoundCommand] = ()) -> None:
-        """Opens the palette, with further commands at its end."""
-        CommandPalette([each for each in (*self.commands, *more) if each.is_offered], self._window).open()
-
-    def show_sheet(self, more: Iterable[Command[Any]] = ()) -> None:
-        """Opens the sheet of all keys, with those of further commands at its end."""
-        ShortcutSheet(key_lines((*(each.command for each in self.commands), *more)), self._window).open()
 
 
 def add_shortcut(
@@ -175,19 +148,6 @@ def run_by_key(event: QKeyEvent, commands: Iterable[BoundCommand]) -> bool:
     )
 
 
-def key_lines(commands: Iterable[Command[Any]]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The sheet of keys: keys and actions by group; commands with the same text share a line."""
-    groups: dict[str, dict[str, list[Key]]] = {}
-    for command in commands:
-        if keys := (*command.keys[:1], *command.local_keys):
-            line = command.line or command.title.removesuffix("…").partition(" (")[0]
-            groups.setdefault(command.group, {}).setdefault(line, []).extend(keys)
-    return [
-        (group, [(shown_keys(sorted(dict.fromkeys(keys), key=_place_on_line)), line) for line, keys in lines.items()])
-        for group, lines in groups.items()
-    ]
-
-
 def shown_keys(keys: Iterable[Key]) -> str:
     """Keys as named on the sheet: arrows side by side, others with commas."""
     names: list[str] = []
@@ -215,141 +175,5 @@ def _sequences(key: Key) -> list[QKeySequence]:
     return [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)
 
 
-def _place_on_line(key: Key) -> tuple[str, bool]:
-    """The sort key that groups keys by modifiers, arrows last."""
-    before, _, name = QKeySequence(key).toString().rpartition("+")
-    return before, name in ARROWS
-
-
 def _native(key: Key) -> str:
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
-
-
-def matching(commands: Sequence[BoundCommand], typed: str) -> list[BoundCommand]:
-    """Commands whose titles or search words contain every typed word.
-
-    Those that begin with the first word come first, those found by search words last.
-    """
-    words = typed.lower().split()
-
-    def place(command: BoundCommand) -> int | None:
-        title = command.title.lower()
-        if all(word in title for word in words):
-            return int(bool(words) and not title.startswith(words[0]))
-        searched = f"{title} {command.command.search_words.lower()}"
-        return 2 if all(word in searched for word in words) else None
-
-    found = [(at, command) for command in commands if (at := place(command)) is not None]
-    return [command for _, command in sorted(found, key=lambda each: each[0])]
-
-
-class CommandPalette(QDialog):
-    """A field and a list: the user types part of a name, and Enter runs the first command.
-
-    Attributes:
-        field: the typed text.
-        results: the matching commands, or a line if there are none.
-    """
-
-    def __init__(self, commands: Sequence[BoundCommand], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._commands = commands
-        self._shown: list[BoundCommand] = []
-        self.setWindowTitle("Commands")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(*map(scaled, PALETTE_SIZE))
-        self.field = QLineEdit()
-        self.field.setPlaceholderText("Type what you want to do")
-        self.field.setAccessibleName("Search commands")
-        self.field.textChanged.connect(self._search)
-        self.field.installEventFilter(self)
-        self.results = QListWidget()
-        self.results.setAccessibleName("Commands")
-        self.results.itemActivated.connect(lambda _item: self._run())
-        self.results.itemClicked.connect(lambda _item: self._run())
-        column = QVBoxLayout(self)
-        column.addWidget(self.field)
-        column.addWidget(self.results)
-        self._search("")
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrows walk through the list while the user types; Enter runs the chosen command."""
-        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-                step = 1 if event.key() == Qt.Key.Key_Down else -1
-                self.results.setCurrentRow(min(max(self.results.currentRow() + step, 0), self.results.count() - 1))
-                return True
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self._run()
-                return True
-        return super().eventFilter(watched, event)
-
-    def _search(self, typed: str) -> None:
-        self._shown = matching(self._commands, typed)
-        self.results.clear()
-        for command in self._shown:
-            keys = command.command.shown_keys
-            self.results.addItem(QListWidgetItem(f"{command.title}{keys and f'    {keys}'}"))
-        self.results.setCurrentRow(0)
-        if not self._shown:
-            words = elided(" ".join(typed.split()), MAX_SHOWN)
-            nothing = QListWidgetItem(f"No command matches “{words}”.", self.results)
-            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
-
-    def _run(self) -> None:
-        row = self.results.currentRow()
-        if 0 <= row < len(self._shown):
-            chosen = self._shown[row]
-            self.close()
-            chosen.run()
-
-
-class ShortcutSheet(QDialog):
-    """All keys by group, in the fewest columns that fit the window's height; it scrolls up and down."""
-
-    def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None) -> None:
-        """`groups`: a name, and keys with their actions."""
-        super().__init__(parent)
-        self.setWindowTitle("Keyboard")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setSizeGripEnabled(False)
-        room = (parent.window() if parent is not None else self).size()
-        contents = [_in_columns(groups, num_columns) for num_columns in range(1, MAX_COLUMNS + 1)]
-        narrow = [each for each in contents if each.sizeHint().width() <= room.width()] or contents[:1]
-        content = next((each for each in narrow if each.sizeHint().height() <= room.height()), narrow[-1])
-        size = content.sizeHint()
-        column_of(VerticalScrollArea(content, takes_keys=True), within=self)
-        beside = scaled(SCROLL_BAR_WIDTH) if size.height() > room.height() else 0
-        self.resize(min(size.width() + beside, room.width()), min(size.height(), room.height()))
-
-
-def _in_columns(groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], num_columns: int) -> QWidget:
-    """Groups one after the other, in columns of about the same height."""
-    content = QWidget()
-    columns = QHBoxLayout(content)
-    scales(columns.setContentsMargins, 22, 16, 22, 18)
-    scales(columns.setSpacing, 36)
-    grids = [QGridLayout() for _ in range(num_columns)]
-    for grid in grids:
-        columns.addLayout(grid)
-        scales(grid.setHorizontalSpacing, 18)
-        scales(grid.setVerticalSpacing, 2)
-    num_lines = sum(len(keys) + 1 for _, keys in groups)
-    num_placed = 0
-    for name, keys in groups:
-        middle = num_placed + (len(keys) + 1) / 2
-        _add_group(grids[min(int(middle * num_columns / num_lines), num_columns - 1)], name, keys)
-        num_placed += len(keys) + 1
-    for grid in grids:
-        grid.setRowStretch(grid.rowCount(), 1)
-    return content
-
-
-def _add_group(grid: QGridLayout, name: str, keys: Sequence[tuple[str, str]]) -> None:
-    heading = label("heading", name)
-    scales(heading.setContentsMargins, 0, 7, 0, 1)
-    grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
-    for key, what in keys:
-        row = grid.rowCount()
-        grid.addWidget(label("accent", key), row, 0)
-        grid.addWidget(label("number", what), row, 1)

@@ -6,30 +6,19 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from augenmerk.core import __version__
-
 from ..worker.inference import Failure
 
 
 def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
     """Opens a dialog without waiting for it; unexpected errors have their traceback under Details."""
     icon = QMessageBox.Icon.Critical if failure.details else QMessageBox.Icon.Warning
-    return _show(
+    return open_box(
         QMessageBox(icon, title, title, QMessageBox.StandardButton.Ok, parent), failure.message, failure.details
     )
 
 
-def show_about(parent: QWidget) -> None:
-    """Opens a dialog about the product without waiting for it."""
-    icon, title = QMessageBox.Icon.NoIcon, "About Augenmerk"
-    _show(
-        QMessageBox(icon, title, f"Augenmerk {__version__}", QMessageBox.StandardButton.Ok, parent),
-        "Type a sentence, read its translation, and see where every head of a Transformer looked.\n\n"
-        "Attention weights show where the model looks, not why it chose a word.\n\nMIT licence.",
-    )
-
-
-def _show(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
+def open_box(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
+    """Opens a message box with a plain text without waiting for it."""
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setInformativeText(text)
     box.setDetailedText(details)

@@ -11,13 +11,13 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.result import Translation
+from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.heatmap.head_grid import HEADER_HEIGHT
 from augenmerk.viz_app.state.experiment_editor import reset, toggle
 from augenmerk.viz_app.theme import Theme, scaled
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.cell_menu import PartEditor
 from augenmerk.viz_app.views.chips import HINT
-from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.synthetic import FakeTranslator
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Translation
+from augenmerk.viz_app.extensions.help.explain import entries_in, entries_of, own_text
 from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle
@@ -18,7 +19,6 @@ from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_sp
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
-from augenmerk.viz_app.widgets.explain import entries_in, entries_of, own_text
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import imports_of
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from ...state.experiment_state import ExperimentState
 from ...widgets.commands import BoundCommand, Command
 from ...window_part import WindowPage
+from ..help.part import HelpPart
 from ..presentation.presentation import Presentable, ViewProvider
 from .chapter import read_chapters
 
@@ -30,7 +31,11 @@ class LearnPart(WindowPage, ViewProvider):
     def __init__(self, window: Any) -> None:
         super().__init__(window)
         self.lessons: Callable[[], Sequence[BoundCommand]] = tuple
-        window.explainer.open_chapter = self.open_chapter
+
+    def begin(self) -> None:
+        """Explanations of terms lead to chapters."""
+        if (help_part := self.window.part(HelpPart)) is not None:
+            help_part.explainer.open_chapter = self.open_chapter
 
     def make(self) -> "LearnPage":
         """See `WindowPage`."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from augenmerk.viz_app.extensions.help.explain import entries_in
 from augenmerk.viz_app.extensions.learn import chapter as texts
 from augenmerk.viz_app.extensions.learn.actions import ACTIONS
 from augenmerk.viz_app.extensions.learn.chapter import (
@@ -20,7 +21,6 @@ from augenmerk.viz_app.extensions.learn.chapter import (
 from augenmerk.viz_app.extensions.learn.checks import CHECKS
 from augenmerk.viz_app.extensions.learn.figures.registry import FIGURES
 from augenmerk.viz_app.extensions.learn.values import VALUES
-from augenmerk.viz_app.widgets.explain import entries_in
 
 TEXT = """
 # One weight

@@ -30,6 +30,7 @@ from augenmerk.core.translation.experiment import (
     SoftmaxTemperature,
 )
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.help.glossary import glossary
 from augenmerk.viz_app.extensions.learn import chapter as texts
 from augenmerk.viz_app.extensions.learn.actions import move_row, shuffled
 from augenmerk.viz_app.extensions.learn.chapter_view import (
@@ -76,7 +77,6 @@ from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import set_output, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.glossary import glossary
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import PAGE_MARGIN, PANEL_MARGIN, Theme, current_theme

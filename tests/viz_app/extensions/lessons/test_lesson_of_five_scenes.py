@@ -11,11 +11,11 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
+from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.lessons.lesson_bar import LessonTextDialog
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointer
 from augenmerk.viz_app.views.cell_menu import RowEditor
-from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import learn_page_of, lessons_of, presentation_of
 

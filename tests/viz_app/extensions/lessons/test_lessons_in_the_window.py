@@ -24,6 +24,7 @@ from augenmerk.core.translation.experiment_file import ModelReference, SavedExpe
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.documents.reading import is_experiment
 from augenmerk.viz_app.extensions.documents.session import SESSION
+from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.lessons.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, LessonTextDialog
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts
@@ -32,7 +33,6 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.pictures.test_html_page import Parts
 from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, learn_page_of, lessons_of
@@ -321,7 +321,7 @@ def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path
         return [scene.title for scene in lesson.scenes]
 
     def do(words: str) -> None:
-        window.show_palette()
+        window.commands.run("Commands")
         (palette,) = window.findChildren(CommandPalette)
         qtbot.keyClicks(palette.field, words)
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)

@@ -13,13 +13,13 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken
 from augenmerk.core.translation.experiment_file import ModelReference
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.learn.chapter import read_chapters
 from augenmerk.viz_app.extensions.lessons.lesson_bar import AWAITED, CHANGED, LessonTextDialog
 from augenmerk.viz_app.extensions.lessons.lesson_documents import UNSAVED_LESSON, shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import OFF, lesson_for, question, settle, shown
 from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, learn_page_of, lessons_of
@@ -375,7 +375,7 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
     lessons_of(window).bar.edit_button.click()
     lessons_of(window).editing.delete_scene()
     settle(qtbot, window)
-    window.show_palette()
+    window.commands.run("Commands")
     (palette,) = window.findChildren(CommandPalette)
     titles = [each.title for each in window.commands.commands if each.is_offered]
     titles += [f"Learn: {chapter.title}" for chapter in read_chapters()]

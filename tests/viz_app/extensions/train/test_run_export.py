@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.extensions.training.events import StepDone
 from augenmerk.core.extensions.training.film import read_film
 from augenmerk.core.run_files import STEPS
+from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.pictures.film import FilmHeads, formats
 from augenmerk.viz_app.extensions.pictures.menu import MISSING, OF_RUNS
 from augenmerk.viz_app.extensions.train.charts.picture import PAPER_COLORS
@@ -23,7 +24,6 @@ from augenmerk.viz_app.extensions.train.run_export import OF_STEPS
 from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.palette import LIGHT
-from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.core.extensions.training.runs import Recorder, copy_run, record
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.conftest import MakeWindow
@@ -171,7 +171,7 @@ def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage)
     assert all(menu.entries[name].isVisible() for name in OF_RUNS)
     assert page.run_view is not None
     assert page.run_view.charts.export_button.menu() is menu
-    window.show_palette()
+    window.commands.run("Commands")
     (palette,) = window.findChildren(CommandPalette)
     names = [palette.results.item(row).text() for row in range(palette.results.count())]
     assert "Export: The metrics of every step (CSV)…" in names

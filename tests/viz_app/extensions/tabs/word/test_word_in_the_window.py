@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Network
+from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.tabs.word.view import WordTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.tab_contents import WordView
-from augenmerk.viz_app.widgets.commands import CommandPalette
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.parts import TRAIN, exports_of
 

@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.extensions.help.explain import entries_in, own_text
 from augenmerk.viz_app.extensions.train.charts.panel import ChartPanel, legend_entries
 from augenmerk.viz_app.extensions.train.curves import RunCurves
 from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.widgets.explain import entries_in, own_text
 from tests.viz_app.extensions.train.scripted import request, started, step_done
 
 

@@ -1,4 +1,4 @@
-"""Explains the terms of the interface, as in `state/glossary.py`: in tool tips, and by “What is this?” (F1)."""
+"""Explains the terms of the interface, as in `glossary.py`: in tool tips, and by “What is this?” (F1)."""
 
 import re
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QCursor, QHelpEvent, Qt, QWhatsThisClickedEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QGroupBox, QLabel, QToolTip, QWhatsThis, QWidget
 
-from ..state.glossary import Entry, glossary
-from ..theme import current_theme
+from ...theme import current_theme
+from .glossary import Entry, glossary
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
 CHAPTER = "chapter:"

@@ -9,10 +9,8 @@ from PySide6.QtGui import (
     QCursor,
     QGuiApplication,
     QHelpEvent,
-    QKeySequence,
     QWhatsThisClickedEvent,
 )
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -26,28 +24,8 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-import augenmerk.viz_app
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.extensions.learn.chapter import read_chapters
-from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
-from augenmerk.viz_app.extensions.pictures.menu import EXPORTS, OF_RUNS
-from augenmerk.viz_app.heatmap.drawing import color_table
-from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.pages import TRANSLATE, page_command
-from augenmerk.viz_app.state.experiment_editor import toggle
-from augenmerk.viz_app.state.glossary import GlossaryError, glossary, parse_glossary
-from augenmerk.viz_app.state.map_view import Pair, Pointer
-from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SCENE_COMMANDS, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO
-from augenmerk.viz_app.widgets.commands import (
-    BoundCommand,
-    Command,
-    CommandPalette,
-    ShortcutSheet,
-    matching,
-    shown_keys,
-)
-from augenmerk.viz_app.widgets.explain import (
+from augenmerk.viz_app.extensions.help.explain import (
     as_html,
     at_scale,
     entries_in,
@@ -55,6 +33,18 @@ from augenmerk.viz_app.widgets.explain import (
     explanation_of,
     own_text,
 )
+from augenmerk.viz_app.extensions.help.glossary import GlossaryError, glossary, parse_glossary
+from augenmerk.viz_app.extensions.help.key_sheet import ShortcutSheet
+from augenmerk.viz_app.extensions.help.palette import CommandPalette, matching
+from augenmerk.viz_app.extensions.learn.chapter import read_chapters
+from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
+from augenmerk.viz_app.extensions.pictures.menu import EXPORTS, OF_RUNS
+from augenmerk.viz_app.heatmap.drawing import color_table
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.experiment_editor import toggle
+from augenmerk.viz_app.state.map_view import Pair, Pointer
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
 from tests.viz_app.parts import LEARN, TRAIN, documents_of, learn_page_of, lessons_of
@@ -296,7 +286,7 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
 
 def lines_of_sheet(window: MainWindow) -> set[str]:
     """All texts of the sheet of keys."""
-    window.show_keys()
+    window.commands.run("Keyboard shortcuts")
     (sheet,) = window.findChildren(ShortcutSheet)
     texts = {shown.text() for shown in sheet.findChildren(QLabel)}
     sheet.close()
@@ -326,7 +316,7 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     window.state.submit(toggle(window.state.selection.head))
     qtbot.waitUntil(lambda: window.state.result is not None and window.state.result.is_changed)
     window.state.selection.pinned, window.state.selection.pointer = Pair(0, 0), Pointer("cell", "ring")
-    window.show_palette()
+    window.commands.run("Commands")
     dialog = palette(window)
     offered = [dialog.results.item(row).text() for row in range(dialog.results.count())]
     dialog.close()
@@ -343,62 +333,6 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
         if command.shown_keys:
             assert (command.line or command.title.removesuffix("…").partition(" (")[0]) in texts
             assert any(set(re.split(r", | ", command.shown_keys)) <= set(re.split(r", | ", text)) for text in texts)
-
-
-@pytest.mark.heavy
-def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
-    make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[str] = []
-    monkeypatch.setattr(BoundCommand, "run", lambda command: done.append(command.title))
-    window = make_window()
-    documents_of(window).open(next(iter(shipped_lessons())))
-    qtbot.waitUntil(lessons_of(window).bar.isVisible)
-    window.state.submit(toggle(window.state.selection.head))
-    qtbot.waitUntil(window.translate_page.sentence.shown_switch.isVisible)
-    window.top_bar.model_button.setFocus()
-    with_keys = [each for each in window.commands.commands if each.command.keys]
-    assert len(with_keys) > 25
-    for each in with_keys:
-        for key in each.command.keys:
-            done.clear()
-            QTest.keySequence(window, QKeySequence(key))
-            assert done == [each.title], key
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("key", ["Left", "Right", "Up", "Down", "Home", "End", "O", "Space", "Esc", "Shift+Left"])
-def test_local_keys_do_a_command_while_the_maps_have_the_keyboard(
-    make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
-    done: list[BoundCommand] = []
-    monkeypatch.setattr(BoundCommand, "run", lambda command: not done.append(command))
-    window = make_window()
-    grid = window.translate_page.heads.grid
-    grid.setFocus()
-    QTest.keySequence(grid, QKeySequence(key))
-    (command,) = done
-    assert key in command.command.local_keys
-
-
-PAGES = (TRANSLATE, "Translate", "Ctrl+1"), (LEARN, "Learn", "Ctrl+2"), (TRAIN, "Train", "Ctrl+3")
-
-
-@pytest.mark.heavy
-def test_tool_tips_name_the_keys_of_commands(make_window: MakeWindow) -> None:
-    window = make_window()
-    chips, bar = window.translate_page.sentence.interventions, lessons_of(window).bar
-    for command, button in (
-        *((page_command(*page), window.top_bar.tabs[page[0]]) for page in PAGES),
-        *zip(SCENE_COMMANDS, (bar.back_button, bar.on_button), strict=True),
-        (UNDO, chips.undo_button),
-        (REDO, chips.redo_button),
-        (TOGGLE_ANALYSIS, window.analysis.close_button),
-        (SWITCH_HEAD, window.translate_page.head.switch_button),
-        (NEXT_MAPS, window.translate_page.sentence.shown_switch.buttons["original"]),
-    ):
-        if button.toolTip():
-            assert f"({command.shown_keys})" in button.toolTip(), command.title
 
 
 @pytest.mark.heavy
@@ -443,6 +377,17 @@ def test_the_palette_offers_exports_only_of_what_there_is(make_window: MakeWindo
 
 
 @pytest.mark.heavy
+def test_help_follows_the_views_in_the_menu_and_about_stands_above_quit(make_window: MakeWindow) -> None:
+    actions = make_window().top_bar.menu_button.menu().actions()
+    titles = [action.text().partition("\t")[0] for action in actions]
+    assert titles[titles.index("Full screen") :] == [
+        *("Full screen", "Larger interface", "Smaller interface", "Reset zoom (100%)", ""),
+        *("Quick tour", "What is this? Click on anything", "Keyboard shortcuts", "Commands", ""),
+        *("About Augenmerk", "Quit", ""),
+    ]
+
+
+@pytest.mark.heavy
 def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     field = window.translate_page.sentence.input
@@ -453,45 +398,12 @@ def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> 
 
 
 @pytest.mark.heavy
-def test_the_window_fills_the_screen_and_comes_back(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window()
-    qtbot.keyClick(window, Qt.Key.Key_F11)
-    assert window.isFullScreen()
-    qtbot.keyClick(window, Qt.Key.Key_F11)
-    assert not window.isFullScreen()
-
-
-@pytest.mark.heavy
 def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.pages.show(LEARN)
     assert learn_page_of(window) is not None
     widget = learn_page_of(window)
     assert "heads" in own_text(next(b for b in widget.findChildren(QAbstractButton) if "Heads" in b.toolTip())).lower()
-
-
-KEYS_OF_LISTS = {
-    "viz_app/extensions/learn/chapter_view.py": "Enter on a button of a chapter",
-    "viz_app/views/examples_menu.py": "arrows in a list that is open",
-    "viz_app/widgets/buttons.py": "arrows on a button that has a menu",
-    "viz_app/widgets/commands.py": "arrows and Enter in the list of commands",
-}
-
-
-def test_keys_are_named_only_where_commands_are_declared() -> None:
-    root = Path(augenmerk.viz_app.__file__).parent
-    found = {
-        path.relative_to(root.parent).as_posix()
-        for path in root.rglob("*.py")
-        if re.search(r"Qt\.Key\.Key_|QShortcut\(|setShortcut\(", path.read_text(encoding="utf-8"))
-    }
-    assert found == set(KEYS_OF_LISTS)
-
-
-def test_keys_are_named_as_on_a_keyboard() -> None:
-    assert shown_keys((Qt.Key.Key_Left, Qt.Key.Key_Right)) == "← →"
-    assert shown_keys((Qt.Key.Key_Return, Qt.Key.Key_Enter, "Left")) == "Enter, ←"
-    assert shown_keys(("Shift+Left", "PgUp", Qt.Key.Key_D)) == "Shift+←, Page Up, D"
 
 
 @pytest.mark.heavy
