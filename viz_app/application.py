@@ -41,7 +41,7 @@ from augenmerk.core.recognizers import recognize
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import atomic_path, read_bytes
 
-from .crash_reports import CrashNotice, crashes_recorded, default_folder, earlier_reports
+from .crash_reports import crashes_recorded, default_folder, earlier_reports
 from .main_window import MainWindow
 from .models.loader import source_to_import
 from .own_files import restoring
@@ -109,9 +109,8 @@ def _run_window(app: QApplication, path: Path | None, sentence: str | None) -> i
     _show_unexpected_errors(window)
     window.welcome()
     if reports := earlier_reports(default_folder()):
-        notice = CrashNotice(reports)
-        notice.done.connect(window.top_bar.show_notice)
-        window.notices.addWidget(notice)
+        for part in window.parts:
+            part.offer_reports(reports)
     fit_to_screen(window)
     window.show()
     with interpreter_shared_fairly(), ended_by_signals(app):

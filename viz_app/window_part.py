@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from augenmerk.core.registry import Registry
 
+from .crash_reports import CrashReport
 from .widgets.commands import BoundCommand, Command
 
 PartT = TypeVar("PartT", bound="WindowPart")
@@ -91,6 +92,9 @@ class WindowPart:
 
     def welcome(self) -> None:
         """The user has opened the window without asking for a sentence or a file."""
+
+    def offer_reports(self, reports: Sequence[CrashReport]) -> None:
+        """Earlier windows left these crash reports, the newest first. Called before the window is shown."""
 
     @property
     def has_unsaved_changes(self) -> bool:

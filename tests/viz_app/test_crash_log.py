@@ -9,20 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPlainTextEdit
-from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app import crash_reports
 from augenmerk.viz_app.crash_reports import (
     END_OF_HEADER,
     MAX_BYTES,
     MAX_FILES,
-    CrashNotice,
     crashes_recorded,
     earlier_reports,
 )
-from tests.viz_app.conftest import MakeWindow
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CRASH = """
@@ -134,52 +128,6 @@ def test_where_every_thread_was_when_the_process_crashed_is_written_down(tmp_pat
     assert "Segmentation fault" in report.text or "access violation" in report.text
     assert "in string_at" in report.text
     assert report.text.count("hread 0x") >= 2
-
-
-class TestNotice:
-    @pytest.fixture
-    def folder(self, tmp_path: Path) -> Path:
-        leave_report(tmp_path / "crashes", "Fatal Python error: Segmentation fault\n  File here, line 1")
-        return tmp_path / "crashes"
-
-    @pytest.fixture
-    def notice(self, folder: Path, make_window: MakeWindow) -> CrashNotice:
-        window = make_window()
-        notice = CrashNotice(earlier_reports(folder))
-        notice.done.connect(window.top_bar.show_notice)
-        window.notices.addWidget(notice)
-        return notice
-
-    def test_it_says_what_happened_and_is_in_nobodys_way(self, notice: CrashNotice, qtbot: QtBot) -> None:
-        assert notice.isVisible()
-        assert notice.height() < 50
-        assert "Augenmerk crashed on" in notice.text.text()
-        assert QGuiApplication.modalWindow() is None
-
-    @pytest.mark.heavy
-    def test_view_shows_it_and_copy_takes_it(self, notice: CrashNotice) -> None:
-        notice.view_button.click()
-        assert notice.dialog is not None
-        assert notice.dialog.isVisible()
-        assert not notice.dialog.isModal()
-        shown = notice.dialog.findChild(QPlainTextEdit)
-        assert shown is not None
-        assert "Segmentation fault" in shown.toPlainText()
-        notice.copy_button.click()
-        assert "Segmentation fault" in QGuiApplication.clipboard().text()
-
-    def test_delete_removes_it(self, notice: CrashNotice, folder: Path) -> None:
-        notice.view_button.click()
-        notice.delete_button.click()
-        assert list(folder.iterdir()) == []
-        assert not notice.isVisible()
-
-    def test_closed_it_is_kept_and_not_offered_again(self, notice: CrashNotice, folder: Path) -> None:
-        notice.close_button.click()
-        assert not notice.isVisible()
-        assert earlier_reports(folder) == []
-        (path,) = folder.iterdir()
-        assert path.name.endswith(crash_reports._SEEN)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only POSIX has named pipes")

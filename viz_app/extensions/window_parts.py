@@ -11,4 +11,5 @@ LEARN = Page("augenmerk.viz_app.extensions.learn.part:LearnPart", order=30, titl
 TRAIN = Page("augenmerk.viz_app.extensions.train.part:TrainPart", order=40, title="Train", key="Ctrl+3")
 LESSONS = Part("augenmerk.viz_app.extensions.lessons.part:LessonsPart", order=50)
 QUICK_TOUR = Part("augenmerk.viz_app.extensions.tour.part:TourPart", order=60)
+CRASHES = Part("augenmerk.viz_app.extensions.crashes.part:CrashesPart", order=65)
 HELP = Part("augenmerk.viz_app.extensions.help.part:HelpPart", order=70)
