@@ -14,15 +14,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.quantities import number
-from augenmerk.core.translation.result import FloatArray, MapKind
+from augenmerk.core.translation.result import FloatArray
 
-from ..palette import LIGHT
 from ..state import map_text
 from ..state.experiment_state import ExperimentState
-from ..state.map_source import top_value, top_values
+from ..state.map_source import top_value
 from ..state.map_view import NO_MARKS, Band, Marks, Pointed, PointerStyle, Strip
-from ..state.marks import marks_of_heads, marks_of_large_map, query_sum
+from ..state.marks import marks_of_large_map, query_sum
 
 NUM_COLORS = 256
 
@@ -119,8 +117,6 @@ SIGNED_EMBER = ColorTable(_signed(0.26, 0.80), True, _DARK_GREY)
 
 BAR_PX, DOT_PX = 3.0, 4.0
 """Thickness of the short bars, and diameter of the dots, next to rows and columns."""
-PRINT_COLORS = {"accent": LIGHT.accent, "warm": LIGHT.warm, "pointer": LIGHT.pointer}
-"""The colours of marks on white ground."""
 CHANGED_PX, SET_PX, FORCED_PX = 6.0, 2.0, 8.0
 """Distance of such a mark from the cells."""
 SMALL_SCALE = 0.5
@@ -131,8 +127,6 @@ POINTED_PX, MAX_LARGER = 24.0, 2.5
 """Height of a cell for these lengths; those of a higher cell are larger, at most by this factor."""
 RING_MARGIN_PX, MAX_RING_MARGIN_PX = 5.0, 9.0
 """Distance of a ring from its cell."""
-NEGLIGIBLE = 0.005
-"""Smaller values are not written into cells."""
 VEIL_OPACITY = 0.72
 """Of the ground over dimmed cells."""
 
@@ -173,19 +167,6 @@ class Drawing:
     def missing(self) -> list[tuple[int, int]]:
         """Row and column of each cell without a value."""
         return [(row, column) for row, column in np.argwhere(np.isnan(self.values)).tolist()]
-
-
-@dataclass(frozen=True, eq=False)
-class DrawingBlock:
-    """Small maps without labels, such as all heads of a kind.
-
-    Attributes:
-        title: of the block.
-        lines: lists of maps side by side, from top to bottom.
-    """
-
-    title: str
-    lines: Sequence[Sequence[Drawing]]
 
 
 class Box(NamedTuple):
@@ -331,19 +312,6 @@ def marked_labels(marks: Marks, count: int, *, is_row: bool) -> list[Literal["ac
     return ["accent" if index in lit else "warm" if index in changed else "" for index in range(count)]
 
 
-def cell_text(value: float, *, is_signed: bool) -> str:
-    """A value in the few characters that a cell has room for; empty if it rounds to 0, or there is none."""
-    if not abs(value) >= NEGLIGIBLE:
-        return ""
-    text = number(value, signed=is_signed)
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
-
-
-def scale_ends(top: float, *, is_signed: bool) -> tuple[str, str]:
-    """The least and the largest value of a scale of colours."""
-    return (f"−{top:#.3g}", f"+{top:#.3g}") if is_signed else ("0", f"{top:#.3g}")
-
-
 def large_map(state: ExperimentState) -> Drawing | None:
     """The large map in its current state; None while nothing is shown."""
     view, head, maps = state.maps.view(), state.selection.head, state.maps
@@ -362,22 +330,3 @@ def large_map(state: ExperimentState) -> Drawing | None:
         marks=marks_of_large_map(state, view),
         strip=view.strip_of(query_sum(state)),
     )
-
-
-def small_maps(state: ExperimentState, kind: MapKind) -> DrawingBlock:
-    """All heads of a kind in their current state, a line for each layer."""
-    values, tops, is_signed = state.maps.view_all(kind).values, top_values(state.maps, kind), state.maps.is_signed(kind)
-    marks = marks_of_heads(state, kind)
-    lines = [
-        [
-            Drawing(
-                values[layer, head],
-                top=float(tops[layer, head]),
-                is_signed=is_signed,
-                marks=marks.get((layer, head), NO_MARKS),
-            )
-            for head in range(values.shape[1])
-        ]
-        for layer in range(values.shape[0])
-    ]
-    return DrawingBlock(map_text.KIND_NAMES[kind], lines)

@@ -18,7 +18,7 @@ from augenmerk.core.translation.result import MapKind
 from .experiment_state import ExperimentState
 from .head_roles import role_in_words
 from .map_source import hides_nothing
-from .map_view import NO_MARKS, SHORTENED, Band, MapView, Marks, Pair, scaling_text
+from .map_view import NO_MARKS, SHORTENED, Band, MapView, Pair, scaling_text
 from .map_view_settings import Picture, ShownMaps
 from .marks import marks_of_large_map, query_sum
 from .sentence_text import elided
@@ -135,43 +135,9 @@ SHOWN_NOTES: dict[ShownMaps, str] = {
     "changed": "These are the maps under this change.",
     "difference": "Changed minus original.",
 }
-SHOWN_NAMES: dict[ShownMaps, str] = {
-    "original": "original, with nothing changed",
-    "changed": "changed",
-    "difference": "changed minus original",
-}
 HATCHED = "Hatched: tokens that the original lacks."
 NO_DIFFERENCE = "There is no difference to show; these are the changed maps."
 MERGING_TIP = "Words instead of pieces: summed over the pieces of a key, averaged over those of a query"
-
-
-def meaning_of_colors(measure: MeasureName, *, is_signed: bool) -> str:
-    """The name of the values that colours stand for; `is_signed`: they are differences."""
-    return f"Colours: {SHOWN_NAMES['difference'] if is_signed else MEASURES[measure].name}."
-
-
-MARK_MEANINGS = {
-    "pinned": "frame: pinned cell",
-    "changed": "bar before a row or above a column: token that the original lacks",
-    "set": "bar after a row or below a column: set by hand",
-    "forced": "dot after a row or below a column: forced token",
-    "off": "line through the map: head switched off",
-    "scaled": "× below the map: factor of the head’s output",
-}
-
-
-def marks_note(marks: Marks) -> str:
-    """The meaning of the marks that are on a map; empty if there are none."""
-    found = {
-        "pinned": marks.pinned is not None,
-        "changed": bool(marks.changed),
-        "set": bool(marks.set),
-        "forced": bool(marks.forced),
-        "off": marks.is_off,
-        "scaled": bool(marks.scaling),
-    }
-    named = "; ".join(MARK_MEANINGS[name] for name, is_there in found.items() if is_there)
-    return f"Marks: {named}." if named else ""
 
 
 def difference_note(state: ExperimentState) -> str:

@@ -19,21 +19,21 @@ from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, Hea
 from augenmerk.viz_app.extensions.pictures.figures import grid_figure, map_figure
 from augenmerk.viz_app.extensions.pictures.film import Film, Shot, save_film
 from augenmerk.viz_app.extensions.pictures.map_svg import map_svg
-from augenmerk.viz_app.heatmap.drawing import (
+from augenmerk.viz_app.extensions.pictures.printed_maps import (
     PRINT_COLORS,
+    DrawingBlock,
+    small_maps,
+)
+from augenmerk.viz_app.heatmap.drawing import (
     SMALL_SCALE,
     VEIL_OPACITY,
     Box,
     Drawing,
-    DrawingBlock,
     Shape,
-    cell_text,
     large_map,
     mark_shapes,
     marked_labels,
     pointer_shapes,
-    scale_ends,
-    small_maps,
 )
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.state.experiment_editor import open_experiment
@@ -267,21 +267,6 @@ def test_marks_are_those_of_the_experiment() -> None:
     assert small.lines[1][2].marks.is_off
     assert small.lines[0][1].marks.set == {Band(2, is_row=True)}
     assert small.lines[0][0].marks.forced == {Band(2, is_row=True)}
-
-
-@pytest.mark.parametrize("is_signed", [False, True])
-def test_pages_and_sheets_write_the_same_numbers(qapp, is_signed: bool) -> None:
-    from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
-
-    values = [0.25, 0.999, 1.0, 0.006, 12.345, *([-0.25, -1.5] if is_signed else [])]
-    signed = json.dumps(is_signed)
-    tell = f"JSON.stringify({json.dumps(values)}.map((value) => shortNumber(value, {signed})))"
-    written = [cell_text(value, is_signed=is_signed) for value in values]
-    assert read_by_the_script(page_html(content()), tell) == written
-    assert not any("-" in text for text in written), "a minus sign, not a hyphen"
-    tell = f"JSON.stringify([0.4239, 1, 12.5].map((top) => scaleEnds(top, {signed})))"
-    ends = [list(scale_ends(top, is_signed=is_signed)) for top in (0.4239, 1.0, 12.5)]
-    assert read_by_the_script(page_html(content()), tell) == ends
 
 
 @pytest.mark.parametrize("place", [(0, 0), (0, 9), (3, 3), (5, 5), (7, 7), (8, 8), (9, 0), (9, 9)])

@@ -18,6 +18,7 @@ from ...state.model_info import ModelInfo
 from ...worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
 from ..documents.reading import apply_view, heads_missing
 from ..pictures.html_page import ScenePart
+from ..pictures.legend import marks_note, meaning_of_colors
 from ..pictures.page_content import page_content
 from ..pictures.page_lesson import PageScene, check_model, why_recorded
 from ..pictures.page_parts import changes_in_words
@@ -124,9 +125,9 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
     is_share = measure.rows_sum_to_one and not is_difference
     if not is_share:
         state.settings.scale = "own"  # there is no other map on paper
-    colors = map_text.meaning_of_colors(state.maps.shown_measure(kind), is_signed=is_difference)
+    colors = meaning_of_colors(state.maps.shown_measure(kind), is_signed=is_difference)
     drawing = large_map(state)
-    marks = map_text.marks_note(drawing.marks) if drawing is not None else ""
+    marks = marks_note(drawing.marks) if drawing is not None else ""
     title = " · ".join(map_text.titles(state))
     caption = f". {' '.join(filter(None, (map_text.meaning_of_query(state), colors, marks)))}"
     is_ringed = pointer is not None and pointer.target == "head"

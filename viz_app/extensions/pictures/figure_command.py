@@ -40,11 +40,12 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from augenmerk.core.quantities import counted, percent
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
 
-from ...heatmap.drawing import Drawing, DrawingBlock
+from ...heatmap.drawing import Drawing
 from ...state.languages import language_names
 from ...state.map_text import KIND_NAMES
 from ...state.map_view import MapView
 from ...state.marks import marks_of_experiment
+from .printed_maps import DrawingBlock
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator

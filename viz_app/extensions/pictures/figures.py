@@ -28,20 +28,10 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import FloatArray
 
-from ...heatmap.drawing import (
-    PRINT_COLORS,
-    SMALL_SCALE,
-    VEIL_OPACITY,
-    Box,
-    Drawing,
-    DrawingBlock,
-    Shape,
-    color_table,
-    mark_shapes,
-    marked_labels,
-)
+from ...heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, Drawing, Shape, color_table, mark_shapes, marked_labels
 from ...state.map_view import NO_MARKS, Strip
 from ...state.sentence_text import visible
+from .printed_maps import PRINT_COLORS, DrawingBlock
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12

@@ -24,15 +24,8 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
 
-from ...heatmap.drawing import (
-    PAPER,
-    PRINT_COLORS,
-    VEIL_OPACITY,
-    Box,
-    Drawing,
-    mark_shapes,
-    marked_labels,
-)
+from ...heatmap.drawing import PAPER, VEIL_OPACITY, Box, Drawing, mark_shapes, marked_labels
+from .printed_maps import PRINT_COLORS
 
 FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"

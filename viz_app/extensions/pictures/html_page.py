@@ -34,10 +34,11 @@ from augenmerk.core.translation.result import MAP_KINDS, Alternative, FloatArray
 from ...heatmap.drawing import Drawing
 from ...state.languages import NEUTRAL
 from ...state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
-from ...state.map_text import MARK_MEANINGS, marks_note, meaning_of_colors, network_note, row_meaning
+from ...state.map_text import network_note, row_meaning
 from ...state.map_view import Band, MapView, Pair, Pointed, Pointer, scaling_text
 from ...state.marks import marks_of_experiment, pointed_at
 from ...state.sentence_text import visible
+from .legend import MARK_MEANINGS, marks_note, meaning_of_colors
 from .map_svg import map_svg
 from .page_parts import (
     SCRIPTS,

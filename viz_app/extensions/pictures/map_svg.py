@@ -6,18 +6,8 @@ from typing import NamedTuple
 
 from augenmerk.core.plain_text import one_line
 
-from ...heatmap.drawing import (
-    PRINT_COLORS,
-    VEIL_OPACITY,
-    Box,
-    Drawing,
-    Shape,
-    cell_text,
-    color_table,
-    mark_shapes,
-    marked_labels,
-    scale_ends,
-)
+from ...heatmap.drawing import VEIL_OPACITY, Box, Drawing, Shape, color_table, mark_shapes, marked_labels
+from .printed_maps import PRINT_COLORS, cell_text, scale_ends
 
 WIDTH, HEIGHT = 680, 255
 """The room of a map in pixels: the text width of a printed page, and a part of half its height."""

@@ -5,8 +5,8 @@ from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 
 from ...state.experiment_state import ExperimentState
-from ...state.map_text import SHOWN_NAMES
 from .html_page import PageContent
+from .legend import SHOWN_NAMES
 from .scene_notes import notes_on, translation_line
 
 

@@ -37,7 +37,6 @@ from ...state.map_text import (
     HATCHED,
     KIND_DIRECTIONS,
     KIND_NAMES,
-    MARK_MEANINGS,
     MERGING_TIP,
     NO_DIFFERENCE,
     OFF_NOTE,
@@ -47,6 +46,7 @@ from ...state.map_text import (
 from ...state.map_view_settings import SHOWN_MAPS
 from ...state.sentence_text import LOW_PROBABILITY
 from ..help.glossary import glossary
+from .legend import MARK_MEANINGS
 from .page_lesson import PageLesson, lesson_style
 from .page_parts import (
     PARTS,

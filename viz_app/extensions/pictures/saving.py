@@ -37,7 +37,7 @@ from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import MAP_KINDS
 
-from ...heatmap.drawing import Drawing, large_map, small_maps
+from ...heatmap.drawing import Drawing, large_map
 from ...heatmap.lines_view import LinesPainter
 from ...state import map_text
 from ...state.experiment_state import ExperimentState
@@ -50,6 +50,7 @@ from ...views.export_source import ExportSource
 from .film import Film, FilmHeads
 from .html_page import save_page
 from .page_content import facts_of, page_content
+from .printed_maps import small_maps
 from .qt_pdf import pdf_file
 
 NUMBER_FORMATS = ("csv", "json", "npz")

@@ -11,8 +11,9 @@ from PySide6.QtSvg import QSvgRenderer
 from augenmerk.core.errors import StorageError
 from augenmerk.core.storage import atomic_path
 
-from ...heatmap.drawing import PRINT_COLORS, Drawing
+from ...heatmap.drawing import Drawing
 from .map_svg import INK, SOFT, map_svg, svg_height
+from .printed_maps import PRINT_COLORS
 from .qt_pdf import pdf_file
 from .scene_notes import Ringed
 from .worksheet import NAME, Role, Sheet, SheetScene, sheet_title

@@ -15,10 +15,11 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
 
-from ...heatmap.drawing import PRINT_COLORS, Drawing
+from ...heatmap.drawing import Drawing
 from ...state.map_view import Band
 from .map_svg import escaped, map_svg, svg_height
 from .page_parts import page_policy
+from .printed_maps import PRINT_COLORS
 from .scene_notes import NO_WORDS, Ringed
 
 Sheet = Literal["worksheet", "solutions", "scenes"]

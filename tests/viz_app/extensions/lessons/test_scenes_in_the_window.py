@@ -14,9 +14,10 @@ from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, writ
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.extensions.documents.reading import view_values
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
+from augenmerk.viz_app.extensions.pictures.printed_maps import small_maps
 from augenmerk.viz_app.extensions.presentation.pointer import POINTER_COMMANDS
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
-from augenmerk.viz_app.heatmap.drawing import large_map, small_maps
+from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
 from augenmerk.viz_app.state.marks import pointed_word

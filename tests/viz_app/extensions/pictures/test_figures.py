@@ -17,10 +17,11 @@ from augenmerk.viz_app.extensions.pictures.figures import (
     save_figure,
     style_of_user,
 )
+from augenmerk.viz_app.extensions.pictures.printed_maps import DrawingBlock
 from augenmerk.viz_app.extensions.train.charts.axes import charts_figure
 from augenmerk.viz_app.extensions.train.charts.picture import ChartSettings, picture_of
 from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.heatmap.drawing import Drawing, DrawingBlock, color_table
+from augenmerk.viz_app.heatmap.drawing import Drawing, color_table
 from augenmerk.viz_app.state.map_view import Marks
 from tests.test_import_rules import modules_imported_by
 

@@ -25,8 +25,9 @@ from augenmerk.core.translation.experiment_file import ModelReference, SavedExpe
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts, sheet_scenes
 from augenmerk.viz_app.extensions.pictures.html_page import lesson_page_html, page_html
+from augenmerk.viz_app.extensions.pictures.printed_maps import PRINT_COLORS
 from augenmerk.viz_app.extensions.pictures.worksheet import sheet_html
-from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, color_table
+from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.extensions.pictures.test_html_page import SAID, TRANSLATION, Parts, content, read_by_the_script
 from tests.viz_app.extensions.pictures.test_worksheet import Text

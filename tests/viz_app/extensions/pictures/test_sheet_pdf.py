@@ -10,10 +10,11 @@ import pytest
 from PySide6.QtGui import QPageSize
 
 from augenmerk.core.errors import StorageError
+from augenmerk.viz_app.extensions.pictures.printed_maps import PRINT_COLORS
 from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
 from augenmerk.viz_app.extensions.pictures.sheet_pdf import save_sheet_pdf
 from augenmerk.viz_app.extensions.pictures.worksheet import Sheet
-from augenmerk.viz_app.heatmap.drawing import PRINT_COLORS, Drawing
+from augenmerk.viz_app.heatmap.drawing import Drawing
 from tests.viz_app.extensions.pictures.test_worksheet import FIRST
 
 ROWS = 13

@@ -17,6 +17,7 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, sheet_scenes
 from augenmerk.viz_app.extensions.pictures.map_svg import map_svg
+from augenmerk.viz_app.extensions.pictures.printed_maps import PRINT_COLORS
 from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
 from augenmerk.viz_app.extensions.pictures.worksheet import (
     NO_QUESTION,
@@ -26,7 +27,7 @@ from augenmerk.viz_app.extensions.pictures.worksheet import (
     sheet_html,
     sheet_markdown,
 )
-from augenmerk.viz_app.heatmap.drawing import PAPER, PRINT_COLORS, Drawing
+from augenmerk.viz_app.heatmap.drawing import PAPER, Drawing
 from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed
 from augenmerk.viz_app.state.model_info import ModelInfo
 

@@ -1,0 +1,21 @@
+"""Maps on paper and in pages."""
+
+import json
+
+import pytest
+
+from augenmerk.viz_app.extensions.pictures.printed_maps import cell_text, scale_ends
+from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
+
+
+@pytest.mark.parametrize("is_signed", [False, True])
+def test_pages_and_sheets_write_the_same_numbers(qapp, is_signed: bool) -> None:
+    values = [0.25, 0.999, 1.0, 0.006, 12.345, *([-0.25, -1.5] if is_signed else [])]
+    signed = json.dumps(is_signed)
+    tell = f"JSON.stringify({json.dumps(values)}.map((value) => shortNumber(value, {signed})))"
+    written = [cell_text(value, is_signed=is_signed) for value in values]
+    assert read_by_the_script(page_html(content()), tell) == written
+    assert not any("-" in text for text in written), "a minus sign, not a hyphen"
+    tell = f"JSON.stringify([0.4239, 1, 12.5].map((top) => scaleEnds(top, {signed})))"
+    ends = [list(scale_ends(top, is_signed=is_signed)) for top in (0.4239, 1.0, 12.5)]
+    assert read_by_the_script(page_html(content()), tell) == ends
