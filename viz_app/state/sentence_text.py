@@ -1,15 +1,13 @@
 """Sentences as text: their length, invisible letters, places of words, and words that changed. No Qt."""
 
 import difflib
-import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from augenmerk.core.text.codec import CONTINUATION
-from augenmerk.core.translation.experiment import SourceWordReplaced
 from augenmerk.core.translation.result import ExperimentResult, RareWord, RespelledWord, Translation, Word
 
 MAX_CHARACTERS = 5_000
@@ -40,7 +38,6 @@ def not_shown(num_characters: int) -> str:
 
 
 INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-_LONG_WORD = re.compile(r"\S{24}(?=\S)")
 BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols whose picture is empty: Hangul fillers and the blank Braille pattern."""
 
@@ -57,14 +54,6 @@ def visible(token: str) -> str:
         return token
     mark = token[: len(token) - len(rest)]
     return mark + " ".join(f"U+{ord(letter):04X}" for letter in rest)
-
-
-def breakable(text: str) -> str:
-    """The text with break points in its very long words: otherwise a label grows as wide as the word.
-
-    For labels, which show nothing there; not for text that is copied or read by a program.
-    """
-    return _LONG_WORD.sub(lambda found: f"{found[0]}\u200b", text)
 
 
 def elided(text: str, length: int) -> str:
@@ -118,7 +107,7 @@ def left_out_spans(result: ExperimentResult, words: Collection[Word]) -> dict[Sp
 
 def word_spans(translation: Translation) -> dict[Word, Span]:
     """Places in the typed text of the source words; words that are not found are left out."""
-    return {word: _to_utf16(translation.source_text, *found) for word, found in _word_ranges(translation).items()}
+    return {word: _to_utf16(translation.source_text, *found) for word, found in word_ranges(translation).items()}
 
 
 def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, _Word]:
@@ -137,22 +126,6 @@ def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:
     return tuple(spans[word] for place, word in found if place in places and word in spans)
 
 
-def source_as_read(result: ExperimentResult) -> str:
-    """The sentence as the model read it, without removed words and with replaced ones."""
-    text, ranges = result.original.source_text, _word_ranges(result.original)
-    edits = {edit.place: edit for edit in result.experiment.source_edits}
-    parts: list[str] = []
-    position = 0
-    for place, word in zip(result.original.source_places, result.original.source_words, strict=True):
-        if place not in edits or word not in ranges:
-            continue
-        edit, (start, end) = edits[place], ranges[word]
-        before = text[position:start]
-        parts.append(before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip())
-        position = end
-    return ("".join(parts) + text[position:]).strip()
-
-
 def ignored_span(translation: Translation) -> Span | None:
     """The place in the typed text of the end that did not fit into the model."""
     if not translation.ignored_text:
@@ -167,7 +140,7 @@ def target_span(translation: Translation, word: Word) -> tuple[int, int]:
     return _ranges_in(translation.text, translation.target_words).get(word, (end, end))
 
 
-def _word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
+def word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
     """Places in the typed text of the source words, in characters; words that are not found are left out."""
     return _ranges_in(translation.source_text, translation.source_words)
 
@@ -195,54 +168,9 @@ def _utf16_length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-Mark = Literal["same", "new", "gone"]
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A stretch of a sentence: kept, new, or (a word that is no longer there) gone."""
-
-    text: str
-    mark: Mark
-
-
-def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]:
-    """The sentence of `after`, with new words marked and lost words restored.
-
-    Of a replaced word, only its replacement is shown.
-    """
-    old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
-    return pieces_of(old, new, after.text)
-
-
 def new_words(before: Translation, after: Translation) -> frozenset[Word]:
     """The words of `after` that `before` does not have, order regarded."""
     old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     kept = {block.b + place for block in blocks for place in range(block.size)}
     return frozenset(word for place, word in enumerate(after.target_words) if place not in kept)
-
-
-def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:
-    """The pieces of `text`, which consists of the words `new`, compared with `old`; see `changed_pieces`."""
-    pieces: list[Piece] = []
-    position = 0
-
-    def say(word: str, mark: Mark) -> int:
-        start = text.lower().find(word.lower(), position)
-        if start < 0 or len(text.lower()) != len(text):  # not in the sentence: the model's form of the word
-            pieces.append(Piece(f" {word}", mark))
-            return position
-        if start > position:
-            pieces.append(Piece(text[position:start], "same"))
-        pieces.append(Piece(text[start : start + len(word)], mark))
-        return start + len(word)
-
-    for tag, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(
-        None, old, new, autojunk=False
-    ).get_opcodes():
-        if tag == "delete":
-            pieces.append(Piece(" " + " ".join(old[old_from:old_to]), "gone"))
-        for word in new[new_from:new_to]:
-            position = say(word, "same" if tag == "equal" else "new")
-    return (*pieces, Piece(text[position:], "same")) if position < len(text) else tuple(pieces)

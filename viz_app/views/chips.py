@@ -403,7 +403,6 @@ HINT = "Try it: right-click a head to switch it off, point at a word to choose a
 
 
 GIVEN = "translation given"
-HINT_WITHOUT_HEADS = "Try it: point at a word to choose another, or edit the translation."
 
 
 class InterventionChips(QWidget):
@@ -533,30 +532,6 @@ def change_texts(state: ExperimentState, experiment: Experiment | None = None) -
     groups = in_groups(experiment.interventions, state.maps.all_heads)
     texts = [phrase("not_reached", change=text) if _is_unreached(each[0], result) else text for text, each in groups]
     return texts + [GIVEN] * isinstance(experiment.output, GivenTarget)
-
-
-class ChangeLabels(QWidget):
-    """The changes of the translation shown as the chips name them, for an audience: nothing removes them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._labels = list[QLabel]()
-        self._flow = FlowLayout(CHIP_SPACING, self)
-
-    @property
-    def texts(self) -> list[str]:
-        """The changes."""
-        return [each.text() for each in self._labels]
-
-    def show_changes(self, state: ExperimentState) -> None:
-        """Shows those of the translation of this state."""
-        shown = state.translation
-        texts = change_texts(state, shown.experiment) if shown is not None else []
-        if texts == self.texts:
-            return
-        old, self._labels = self._labels, [label("chip", text) for text in texts]
-        replace_widgets(self._flow, old, self._labels)
-        self.updateGeometry()
 
 
 class _ChipRows(LinesScrollArea):

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
 )
-from PySide6.QtWidgets import QFrame, QLineEdit, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip
 
 from ..state.sentence_text import MAX_CHARACTERS, Span, limited
 from ..theme import current_theme, is_theme_change, set_role
@@ -390,19 +390,3 @@ class TargetLine(SentenceInput):
             painter.setPen(QPen(current_theme().color("accent"), 1))
             bottom = self.viewport().height() - 1
             painter.drawLine(0, bottom, self.viewport().width(), bottom)
-
-
-def one_line_edit(name: str, tip: str, placeholder: str = "") -> QLineEdit:
-    """A field in one line for a sentence or a word, no longer than `SentenceInput` takes.
-
-    Args:
-        name: for screen readers.
-        tip: its tool tip.
-        placeholder: shown while it is empty.
-    """
-    edit = QLineEdit()
-    edit.setMaxLength(MAX_CHARACTERS)
-    edit.setAccessibleName(name)
-    edit.setToolTip(tip)
-    edit.setPlaceholderText(placeholder)
-    return edit

@@ -1,17 +1,11 @@
-"""Labels for texts that may not fit: one elides the text, one scrolls it, one keeps room for it."""
-
-import html
-from collections.abc import Sequence
-from math import ceil
+"""Labels for texts that may not fit: one elides the text, one keeps room for it."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from ..palette import Palette
-from ..state.sentence_text import Piece, breakable
 from ..theme import scales
-from .layouts import LinesScrollArea, add_parts, row_of
+from .layouts import add_parts, row_of
 
 
 class ElidingLabel(QLabel):
@@ -113,46 +107,6 @@ class ElidingLabel(QLabel):
         painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | self.alignment(), shown)
 
 
-class MaxLinesLabel(LinesScrollArea):
-    """As high as its text, `max_lines` at most, always a whole number of lines.
-
-    Attributes:
-        label: the text.
-    """
-
-    def __init__(self, role: str, max_lines: int) -> None:
-        """`role`: of the text, see `viz_app.theme`."""
-        self.label = label(role, wraps=True)
-        super().__init__(self.label, self._line_height, max_lines)
-        self.label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def text(self) -> str:
-        """The whole text."""
-        return self.label.text()
-
-    def set_text(self, text: str) -> None:
-        """Shows `text` from its beginning."""
-        if text != self.text():
-            self.label.setText(text)
-            self.verticalScrollBar().setValue(0)
-            self.fit()
-
-    def fit(self) -> None:
-        """Scrolls by whole lines."""
-        self.label.ensurePolished()
-        self.verticalScrollBar().setSingleStep(self._line_height())
-        super().fit()
-
-    def content_height(self) -> int:
-        """At least one line."""
-        return max(self._line_height(), super().content_height())
-
-    def _line_height(self) -> int:
-        """As Qt lays out a text: whole pixels, rounded up."""
-        return ceil(QFontMetricsF(self.label.font()).lineSpacing())
-
-
 class StableHeightLabel(QWidget):
     """As high as the highest text so far at the current width and font.
 
@@ -208,18 +162,6 @@ def show_text(shown: QLabel, text: str) -> None:
     """Shows a text, or hides the label if it is empty."""
     shown.setText(text)
     shown.setVisible(bool(text))
-
-
-def styled(pieces: Sequence[Piece], colors: Palette) -> str:
-    """Pieces as rich text: new words bold, lost ones struck through."""
-    styles = {
-        "same": f"color:{colors.text}",
-        "new": f"font-weight:bold;color:{colors.warm}",
-        "gone": f"color:{colors.muted};text-decoration:line-through",
-    }
-    return "".join(
-        f"<span style='{styles[piece.mark]}'>{html.escape(breakable(piece.text))}</span>" for piece in pieces
-    )
 
 
 MAX_WIDTH_PX = 560

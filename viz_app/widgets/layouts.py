@@ -300,30 +300,6 @@ def take_out(widget: QWidget) -> None:
                 layout.removeWidget(widget)
 
 
-class Borrowed:
-    """A widget of a row or column, or of one inside it, that stands in another one until it is given back."""
-
-    def __init__(self, widget: QWidget, into: QBoxLayout) -> None:
-        owner = widget.parentWidget()
-        outer = owner.layout() if owner is not None else None
-        boxes = (outer, *outer.findChildren(QBoxLayout)) if outer is not None else ()
-        self._widget, self._box = (
-            widget,
-            next(each for each in boxes if isinstance(each, QBoxLayout) and each.indexOf(widget) >= 0),
-        )
-        self._place, self._was_hidden = self._box.indexOf(widget), widget.isHidden()
-        self._stretch = self._box.stretch(self._place)
-        self._box.removeWidget(widget)
-        into.addWidget(widget)
-        widget.setVisible(True)
-
-    def give_back(self) -> None:
-        """Puts the widget back into its place."""
-        take_out(self._widget)
-        self._box.insertWidget(self._place, self._widget, self._stretch)
-        self._widget.setVisible(not self._was_hidden)
-
-
 def set_visible(widget: QWidget, is_visible: bool, focus_to: QWidget) -> None:
     """Shows or hides a widget. Focus that was in it goes to another one: else Qt chooses the next of the window."""
     focused = widget.window().focusWidget()  # also of a window that is not active now

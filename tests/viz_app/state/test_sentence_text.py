@@ -6,17 +6,7 @@ import pytest
 
 from augenmerk.core.translation.experiment import Experiment, SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.result import ExperimentResult
-from augenmerk.viz_app.state.sentence_text import (
-    Span,
-    breakable,
-    changed_pieces,
-    edited_spans,
-    ignored_span,
-    new_words,
-    source_as_read,
-    unknown_spans,
-    visible,
-)
+from augenmerk.viz_app.state.sentence_text import Span, edited_spans, ignored_span, new_words, unknown_spans, visible
 from tests.viz_app.synthetic import make_translation
 
 
@@ -43,51 +33,11 @@ def test_the_ignored_end_is_found_at_the_end() -> None:
     assert ignored_span(make_translation()) is None
 
 
-def test_the_sentence_as_it_was_read_has_other_words_in_their_places() -> None:
-    typed = "Zwei Hunde spielen, im Schnee."
-    original = make_translation("zwei hunde spielen , im schnee .", "two dogs", text=typed)
-
-    def read(*edits: SourceWordRemoved | SourceWordReplaced) -> str:
-        changed = replace(original, experiment=Experiment(typed, interventions=edits))
-        return source_as_read(ExperimentResult(changed, original, original.log_probabilities))
-
-    assert read() == typed
-    assert read(SourceWordReplaced(1, "Katzen")) == "Zwei Katzen spielen, im Schnee."
-    assert read(SourceWordRemoved(0), SourceWordRemoved(3)) == "Hunde spielen im Schnee."
-    assert read(SourceWordRemoved(6), SourceWordReplaced(2, "rennen gern")) == "Zwei Hunde rennen gern, im Schnee"
-
-
 def test_words_that_are_removed_or_replaced_are_found_where_they_were_typed() -> None:
     original = make_translation("🙂 hund und hund", text="🙂 Hund und Hund")
     edits = SourceWordRemoved(1), SourceWordReplaced(3, "Katze")
     changed = replace(original, experiment=Experiment(original.source_text, interventions=edits))
     assert edited_spans(ExperimentResult(changed, original, original.log_probabilities)) == (Span(3, 7), Span(12, 16))
-
-
-def _marks(before: str, after: str) -> list[tuple[str, str]]:
-    pieces = changed_pieces(make_translation("x", before), make_translation("x", after))
-    return [(piece.text.strip(), piece.mark) for piece in pieces if piece.text.strip()]
-
-
-def test_words_that_were_replaced_are_new_and_the_rest_is_the_same() -> None:
-    marks = _marks("a man is cleaning a window .", "a man is washing a window .")
-    assert [mark for _, mark in marks] == ["same", "same", "same", "new", "same", "same", "same"]
-    assert marks[3] == ("washing", "new")
-
-
-def test_words_that_only_went_missing_are_put_back_as_gone() -> None:
-    assert _marks("a very old man", "a man") == [("A", "same"), ("very old", "gone"), ("man", "same")]
-    assert _marks("a man .", "a man . today") == [("A", "same"), ("man", "same"), (".", "same"), ("today", "new")]
-
-
-def test_the_pieces_that_are_there_spell_the_sentence() -> None:
-    before, after = make_translation("x", "a dog runs ."), make_translation("x", "two dogs run , too .")
-    pieces = changed_pieces(before, after)
-    assert "".join(piece.text for piece in pieces if piece.mark != "gone") == after.text
-
-
-def test_an_empty_translation_has_only_words_that_are_gone() -> None:
-    assert _marks("a man", "") == [("a man", "gone")]
 
 
 def test_new_words_are_those_without_a_partner_in_the_same_order() -> None:
@@ -115,11 +65,3 @@ def test_a_token_of_invisible_characters_is_named_by_its_code_points(token: str,
 @pytest.mark.parametrize("token", ["hund", "·", "·ing", "a\u200bb", "", "<eos>", "👩\u200d🚀", "\u0301"])
 def test_what_can_be_seen_stays_as_it_is(token: str) -> None:
     assert visible(token) == token
-
-
-def test_very_long_words_may_break_and_nothing_else_changes() -> None:
-    text = f"Ein {'fune' * 20} und {'x' * 24}."
-    found = breakable(text)
-    assert found.replace("\u200b", "") == text
-    assert max(map(len, found.replace("\u200b", " ").split())) == 24
-    assert breakable("Ein Mann in einem blauen Hemd.") == "Ein Mann in einem blauen Hemd."

@@ -16,7 +16,6 @@ from ...state.experiment_state import ExperimentState
 from ...state.map_view_settings import MapViewSettings
 from ...state.model_info import ModelInfo
 from ...theme import GAP, scaled
-from ...views.chips import HINT_WITHOUT_HEADS
 from ...views.export_source import ExportSource
 from ...views.sentence import SentencePanel
 from ...widgets.buttons import ChoiceMenu, flat_button
@@ -31,6 +30,7 @@ from .figures.figure import LearnContext
 from .figures.stack import MeasuredModel, StackDrawing
 from .sentence import OwnSentence
 
+HINT_WITHOUT_HEADS = "Try it: point at a word to choose another, or edit the translation."
 USE = "Use the sentence from Translate"
 NARROW_PAGE = 1230
 

@@ -24,8 +24,9 @@ from ...theme import PANEL_MARGIN, scaled, scales, set_role
 from ...views.commands import SCENE_COMMANDS
 from ...widgets.buttons import flat_button
 from ...widgets.commands import BoundCommand, add_shortcut
-from ...widgets.labels import ElidingLabel, MaxLinesLabel, label, show_text
+from ...widgets.labels import ElidingLabel, label, show_text
 from ...widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
+from ..widgets.max_lines_label import MaxLinesLabel
 from .lesson import OpenLesson, SceneAnswer, as_line, as_title
 
 MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_EDITED, LOW_WINDOW = 3, 2, 1, 740

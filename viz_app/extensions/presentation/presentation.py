@@ -22,21 +22,15 @@ from ...state.experiment_state import ExperimentState
 from ...state.head_roles import role_name
 from ...state.map_view_settings import on_redraw
 from ...state.marks import pointed_word
-from ...state.sentence_text import changed_pieces
 from ...theme import Theme, current_theme, scaled
-from ...views.chips import ChangeLabels
 from ...views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
 from ...views.sentence import BUSY, BUSY_DELAY_MS
 from ...widgets.commands import BoundCommand, Command, run_by_key
-from ...widgets.layouts import (
-    Borrowed,
-    ContentHeightScrollArea,
-    PageStack,
-    WindowScrollArea,
-    column_of,
-    row_of,
-)
+from ...widgets.layouts import ContentHeightScrollArea, PageStack, WindowScrollArea, column_of, row_of
 from ...window_part import WindowPart
+from ..widgets.changed_words import changed_pieces
+from .borrowed import Borrowed
+from .change_labels import ChangeLabels
 from .pointer import POINTER_COMMANDS
 
 LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53

@@ -45,8 +45,9 @@ from ...theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from ...widgets.buttons import ChoiceMenu, choice_buttons, flat_button
 from ...widgets.canvas import Canvas
 from ...widgets.commands import Command, run_by_key
-from ...widgets.labels import ElidingLabel, EmptyState, MaxLinesLabel, label, show_text
+from ...widgets.labels import ElidingLabel, EmptyState, label, show_text
 from ...widgets.layouts import Space, VerticalScrollArea, column_of, row_of, set_visible
+from ..widgets.max_lines_label import MaxLinesLabel
 from .playback import Playback, moment_name, short_name
 from .state import TrainState
 

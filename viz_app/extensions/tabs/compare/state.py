@@ -11,12 +11,13 @@ from augenmerk.core.maps.comparing import MapDifference, NothingInCommonError, d
 from augenmerk.core.maps.selection import LabelledMap
 from augenmerk.core.quantities import counted, percent
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy
+from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, SourceWordReplaced
 from augenmerk.core.translation.result import ExperimentResult, Translation
 
 from ....state.experiment_editor import open_experiment
 from ....state.experiment_state import ExperimentState
 from ....state.map_source import LEAST_DIFFERENCE
+from ....state.sentence_text import word_ranges
 from ....state.tab_contents import CompareQuestion, content
 
 if TYPE_CHECKING:
@@ -349,3 +350,19 @@ def _left_out(change: MapDifference) -> tuple[str, ...]:
         return (change.note,)
     weight = f"The omitted columns have {percent(first)} of the first and {percent(second)} of the second map's weight."
     return change.note, weight
+
+
+def source_as_read(result: ExperimentResult) -> str:
+    """The sentence as the model read it, without removed words and with replaced ones."""
+    text, ranges = result.original.source_text, word_ranges(result.original)
+    edits = {edit.place: edit for edit in result.experiment.source_edits}
+    parts: list[str] = []
+    position = 0
+    for place, word in zip(result.original.source_places, result.original.source_words, strict=True):
+        if place not in edits or word not in ranges:
+            continue
+        edit, (start, end) = edits[place], ranges[word]
+        before = text[position:start]
+        parts.append(before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip())
+        position = end
+    return ("".join(parts) + text[position:]).strip()

@@ -30,21 +30,22 @@ from ....heatmap.heatmap import MIN_COLUMN_LABEL
 from ....heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ....state.map_text import title
 from ....state.map_view_settings import on_redraw
-from ....state.sentence_text import breakable, changed_pieces, pieces_of, source_as_read
 from ....state.tab_contents import CompareQuestion
 from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from ....views.sentence_input import one_line_edit
 from ....widgets.buttons import MenuButton, choice_buttons, flat_button
 from ....widgets.dialogs import add_files, ask_what_to_open
-from ....widgets.labels import label, show_text, styled
+from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
+from ...widgets.changed_words import breakable, changed_pieces, pieces_of, styled
+from ...widgets.one_line_edit import one_line_edit
 from .state import (
     READS_FIRST,
     ComparedMaps,
     CompareState,
     Comparison,
     SecondModel,
+    source_as_read,
 )
 
 

@@ -19,11 +19,11 @@ from augenmerk.core.translation.result import Translation, TranslationStoppedErr
 
 from ....state.experiment_state import Progress
 from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from ....views.sentence_input import one_line_edit
 from ....widgets.bars import Bar, BarList
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from ...widgets.one_line_edit import one_line_edit
 from .state import OutputShare, SourceFindings, SourceState, SourceWord
 
 GROUP_SIZE = 4

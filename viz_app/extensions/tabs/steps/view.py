@@ -26,7 +26,6 @@ from ....state.sentence_text import visible
 from ....theme import CHIP_RADIUS, current_theme, scaled, scales
 from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
 from ....views.cell_menu import RowEditor
-from ....views.sentence_input import one_line_edit
 from ....widgets.bars import Bar, BarList
 from ....widgets.buttons import flat_button
 from ....widgets.canvas import Canvas
@@ -41,6 +40,7 @@ from ....widgets.layouts import (
     row_of,
 )
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
+from ...widgets.one_line_edit import one_line_edit
 from .state import Candidate, StepRow, StepsState
 
 

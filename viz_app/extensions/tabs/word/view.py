@@ -11,13 +11,12 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import Translation
 
 from ....state.number_table import NumberTable
-from ....state.sentence_text import changed_pieces, visible
+from ....state.sentence_text import visible
 from ....state.tab_contents import WordView
 from ....theme import current_theme, scaled, scales
 from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from ....views.sentence_input import one_line_edit
 from ....widgets.buttons import ChoiceMenu, choice_buttons
-from ....widgets.labels import label, styled
+from ....widgets.labels import label
 from ....widgets.layouts import (
     VerticalScrollArea,
     add_parts,
@@ -27,6 +26,8 @@ from ....widgets.layouts import (
     wrapping_row,
 )
 from ....worker.jobs import Job
+from ...widgets.changed_words import changed_pieces, styled
+from ...widgets.one_line_edit import one_line_edit
 from ...words import lens_table, word_parts
 from ...words.jobs import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
 from ...words.lens_table import LensTable, decided_text

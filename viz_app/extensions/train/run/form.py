@@ -29,10 +29,10 @@ from augenmerk.core.extensions.training.duration import Speed
 from augenmerk.core.storage import is_folder
 
 from ....theme import PANEL_MARGIN, scales, set_role
-from ....views.sentence_input import one_line_edit
 from ....widgets.buttons import ChoiceMenu, flat_button
 from ....widgets.labels import ElidingLabel, label, show_text
 from ....widgets.layouts import VerticalScrollArea, column_of, keep_room, row_of
+from ...widgets.one_line_edit import one_line_edit
 from .choices import (
     BEGINNERS_PRESET,
     RunChoices,

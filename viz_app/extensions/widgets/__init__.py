@@ -1,0 +1,1 @@
+"""Widgets that several extensions share. They know neither models nor sentences."""
