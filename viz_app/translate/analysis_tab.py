@@ -1,30 +1,16 @@
 """The common part of all tabs of the Analysis panel."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QPushButton, QWidget
-
-from augenmerk.core.quantities import duration
-
 from ..preferences import Preferences
-from ..state.experiment_state import ExperimentState, Progress, RequestState
+from ..state.experiment_state import ExperimentState
 from ..state.number_table import NumberTable
 from ..theme import PANEL_MARGIN, scaled, scales
 from ..views.live_panel import LivePanel
-from ..widgets.bars import ProgressLine
-from ..widgets.commands import Command, run_by_key
 from ..widgets.labels import label
-from ..widgets.layouts import column_of, row_of, set_visible
 from ..worker.inference import ExperimentController
 
-ESTIMATE_AFTER_S = 5.0
-"""Seconds after which the remaining time of a computation is estimated."""
-WAITING_DELAY_MS = 250
 MARGINS = PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10
 LOW_TAB = 520
 """Below this height, in pixels, content gets the lines of the explanation."""
@@ -84,7 +70,6 @@ class AnalysisTab(LivePanel):
         tab: its declaration.
         context, preferences: see `AnalysisContext`.
         explanation: the line with the sentence.
-        job_bar: the tab's computation; None if the tab computes nothing that takes long.
         is_presented: whether the tab fills the screen.
     """
 
@@ -93,7 +78,6 @@ class AnalysisTab(LivePanel):
         self.explanation = label("small", tab.meaning, wraps=True)
         super().__init__(context.state, context.controller, self.explanation)
         self.context, self.preferences = context, context.preferences
-        self.job_bar: JobBar | None = None
         self.is_presented = False
         self.setProperty("role", "analysis")
         scales(self.column.setContentsMargins, *MARGINS)
@@ -105,13 +89,8 @@ class AnalysisTab(LivePanel):
         return self.is_presented or self.height() < scaled(LOW_TAB)
 
     def stop(self) -> bool:
-        """Cancels the computation in `job_bar`; False if there is none."""
-        if self.job_bar is None or not self.job_bar.is_cancellable:
-            return False
-        self.on_stopped()
-        self.cancel()
-        self.request.finish(self.job_bar.cancelled)
-        return True
+        """Cancels a computation that takes long; False if there is none."""
+        return False
 
     def numbers(self) -> NumberTable | None:
         """The numbers that the tab shows, for files; None if there are none."""
@@ -126,139 +105,3 @@ class AnalysisTab(LivePanel):
 
     def explain_word(self, step: int, rival: str) -> None:
         """Shows why the token of a step was chosen rather than `rival`, if the tab explains words."""
-
-    def on_stopped(self) -> None:
-        """The user is about to cancel the computation."""
-
-    def add_job_bar(self, start: str, tip: str, act: Callable[[], object]) -> "JobBar":
-        """Makes a `job_bar` whose button starts the computation by `act`."""
-        return self._connected(JobBar(self.request, start, tip), act)
-
-    def add_wait_bar(self, cancelled: str, again: str) -> "JobBar":
-        """Makes a `job_bar` for a computation that `refresh` starts.
-
-        Args:
-            cancelled: the message after it was cancelled.
-            again: on the button that then calls `refresh`.
-        """
-        return self._connected(JobBar(self.request, again, cancelled=cancelled), self._compute_again)
-
-    def _connected(self, bar: "JobBar", act: Callable[[], object]) -> "JobBar":
-        self.job_bar = bar
-        bar.start.clicked.connect(act)
-        bar.stop.clicked.connect(self.stop)
-        return bar
-
-    def _compute_again(self) -> None:
-        self.request.forget_problem()
-        self.refresh()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape cancels a long computation."""
-        if not run_by_key(event, (CANCEL_TAB.on(self),)):
-            super().keyPressEvent(event)
-
-
-CANCEL_TAB = Command[AnalysisTab]("Cancel this computation", lambda tab: tab.stop(), local_keys=("Esc",))
-
-
-class JobBar(QWidget):
-    """A button that starts a computation; while it runs, its progress, the remaining time, and a button to cancel it.
-
-    A computation that starts automatically appears only if it takes long. If all start automatically, the bar is hidden
-    otherwise, and the start button appears only after the user cancelled one. Keyboard focus stays in the bar while one
-    of its buttons is shown.
-
-    Attributes:
-        start, stop: the two buttons.
-        text, bar: the progress.
-        cancelled: the problem of the request after the user cancelled an automatic computation; empty for others.
-    """
-
-    def __init__(self, request: RequestState, start: str, tip: str = "", cancelled: str = "") -> None:
-        super().__init__()
-        self._request, self.cancelled = request, cancelled
-        self._began: tuple[float, Progress] | None = None
-        self._idle_text, self._is_awaited, self._offers_start = "waiting…", True, True
-        self.start, self.stop = QPushButton(start), QPushButton("Cancel")
-        self._shown: QPushButton | None = self.stop
-        self._is_started = False
-        self.start.clicked.connect(self._on_start)
-        self.start.setToolTip(tip)
-        self.stop.setToolTip("Stop this computation (Esc)")
-        self.bar = ProgressLine()
-        self.text = label("small", wraps=True)  # the panel does not become wider for it
-        self._running = QWidget()
-        self._timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)
-        self._timer.timeout.connect(self._show_state)
-        column_of(self.text, self.bar, spacing=3, within=self._running)
-        row_of(self.start, (self._running, 1), self.stop, 0, spacing=10, within=self)
-        request.changed.connect(self._on_changed)
-        request.progressed.connect(self._on_progress)
-        self._show_state()
-
-    @property
-    def is_cancellable(self) -> bool:
-        """Whether a computation runs that the user can cancel here."""
-        return self._request.is_running and self._is_awaited and not self._timer.isActive()
-
-    def describe(self, text: str, *, is_awaited: bool = True, offers_start: bool = True) -> None:
-        """Describes an automatic computation.
-
-        Args:
-            text: shown while there is no progress.
-            is_awaited: whether the user waits for it; else the bar stays hidden.
-            offers_start: whether the start button may appear.
-        """
-        self._idle_text, self._is_awaited, self._offers_start = text, is_awaited, offers_start
-        self._show_state()
-
-    def _on_start(self) -> None:
-        self._is_started = True
-
-    def _on_changed(self) -> None:
-        self._began = None
-        if self._request.is_running and not self._is_started:
-            self._timer.start()
-        else:
-            self._timer.stop()
-            self._is_started = self._is_started and self._request.is_running
-            self._show_state()
-
-    def _on_progress(self) -> None:
-        if self._began is None and self._request.progress is not None:
-            self._began = time.monotonic(), self._request.progress
-        self._show_progress()
-
-    def _show_state(self) -> None:
-        was_cancelled = self._offers_start and self._request.problem == self.cancelled
-        is_startable = not self._request.is_running and (was_cancelled or not self.cancelled)
-        shown = self.stop if self.is_cancellable else self.start if is_startable else None
-        if shown is not self._shown:  # else a layout for each answer
-            self._shown = shown
-            if self.cancelled:
-                self.setVisible(shown is not None)
-            self._running.setVisible(False)  # first: all three side by side would make the panel wider
-            if shown is not None:
-                shown.setVisible(True)
-            for button in (self.start, self.stop):
-                set_visible(button, button is shown, focus_to=shown or self.parentWidget() or self)
-            self._running.setVisible(shown is self.stop)
-        self._show_progress()
-
-    def _time_left(self) -> str:
-        """The remaining time, after some seconds; empty while it cannot be estimated."""
-        progress = self._request.progress
-        if progress is None or self._began is None or not progress.total or not self._began[1].total:
-            return ""
-        seconds, before = time.monotonic() - self._began[0], self._began[1].done / self._began[1].total
-        now = progress.done / progress.total
-        if seconds < ESTIMATE_AFTER_S or not before < now < 1:
-            return ""
-        return f" · about {duration(seconds * (1 - now) / (now - before))} left"
-
-    def _show_progress(self) -> None:
-        progress = self._request.progress
-        self.bar.setRange(0, max(progress.total, 0) if progress else 0)
-        self.bar.setValue(progress.done if progress else 0)
-        self.text.setText(f"{progress.text}{self._time_left()}" if progress else self._idle_text)

@@ -1,4 +1,4 @@
-"""A list of labelled horizontal bars, which can be clicked, and a thin progress bar."""
+"""A list of labelled horizontal bars, which can be clicked."""
 
 import itertools
 from collections.abc import Sequence
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QProgressBar, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy
 
 from ..state.sentence_text import visible
-from ..theme import Theme, current_theme, scaled, scales
+from ..theme import Theme, current_theme, scaled
 from .canvas import Canvas
 
 LINE_GAP = 6
@@ -272,18 +272,3 @@ class BarList(Canvas):
 def _said(bar: Bar) -> str:
     said = " ".join(filter(None, (bar.label, bar.text, bar.note)))
     return said + (f" (original: {bar.before_text})" if bar.before_text else "")
-
-
-class ProgressLine(QProgressBar):
-    """A thin bar that shows a fraction, or a moving segment if the amount of work is unknown."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setTextVisible(False)
-        self.setAccessibleName("progress")
-        scales(self.setFixedHeight, 6)
-
-    def set_fraction(self, fraction: float | None) -> None:
-        """Shows a fraction from 0 to 1; None for an unknown amount of work."""
-        self.setRange(0, 0 if fraction is None else 1000)
-        self.setValue(round(1000 * (fraction or 0.0)))

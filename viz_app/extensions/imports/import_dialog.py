@@ -29,13 +29,13 @@ from augenmerk.core.text.languages import UNDETERMINED, language_code, language_
 from ...preferences import Preferences
 from ...state.experiment_state import Progress
 from ...theme import GAP, PAGE_MARGIN
-from ...widgets.bars import ProgressLine
 from ...widgets.buttons import ChoiceMenu
 from ...widgets.dialogs import ask_what_to_open, ask_where_to_save
 from ...widgets.labels import label
 from ...widgets.layouts import add_parts, keep_room, row_of
 from ...worker.inference import Failure, InferenceWorker, Request
 from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
+from ..widgets.progress_line import ProgressLine
 
 if TYPE_CHECKING:
     from augenmerk.core.extensions.readers.model import ImportSummary  # imports torch

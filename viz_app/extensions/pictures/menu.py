@@ -19,11 +19,11 @@ from ...state.experiment_state import ExperimentState, Progress
 from ...state.model_info import ModelInfo
 from ...theme import scales
 from ...views.export_source import Exportable
-from ...widgets.bars import ProgressLine
 from ...widgets.commands import Command, with_keys
 from ...widgets.dialogs import ask_where_to_save, show_failure
 from ...worker.inference import Failure, InferenceWorker, Request
 from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
+from ..widgets.progress_line import ProgressLine
 from .film import NO_FFMPEG, Film, FilmHeads, formats, save_film
 from .page_lesson import PageLesson
 from .saving import Saving, as_table

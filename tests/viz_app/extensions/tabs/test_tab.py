@@ -10,12 +10,13 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
+from augenmerk.viz_app.extensions.tabs import computing_tab
+from augenmerk.viz_app.extensions.tabs.computing_tab import JobBar
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.translate import analysis_tab as tab_module
 from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, JobBar, Tab
+from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
 from augenmerk.viz_app.worker.jobs import MeasureJob, TraceJob
 from tests.viz_app.extensions.tabs.conftest import MakeContext, load, settle
 
@@ -171,7 +172,7 @@ def test_focus_stays_in_the_bar_of_a_job(qtbot: QtBot, theme: Theme) -> None:
 
 def test_a_long_job_says_how_long_it_still_takes(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, request = [100.0], RequestState()
-    monkeypatch.setattr(tab_module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(computing_tab.time, "monotonic", lambda: clock[0])
     bar = JobBar(request, "Measure", "Measures")
     qtbot.addWidget(bar)
     for _ in range(2):  # the second is timed from its own beginning

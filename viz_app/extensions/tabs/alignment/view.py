@@ -18,12 +18,13 @@ from ....state.map_text import title
 from ....state.map_view_settings import on_redraw
 from ....state.sentence_text import visible
 from ....theme import current_theme, scaled
-from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....translate.analysis_tab import AnalysisContext, Tab
 from ....widgets.canvas import Canvas
 from ....widgets.labels import label
 from ....widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
 from ....widgets.table import Table
 from ....worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
+from ..computing_tab import ComputingTab
 from .state import AlignmentState, Links, cells, summary
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ HEADINGS = {
 }
 
 
-class AlignmentTab(AnalysisTab):
+class AlignmentTab(ComputingTab):
     """Word links of the large map, and a ranking of all heads as aligners.
 
     Attributes:

@@ -31,7 +31,7 @@ from ....heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, Mat
 from ....state.map_text import title
 from ....state.map_view_settings import on_redraw
 from ....state.tab_contents import CompareQuestion
-from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....translate.analysis_tab import AnalysisContext, Tab
 from ....widgets.buttons import MenuButton, choice_buttons, flat_button
 from ....widgets.dialogs import add_files, ask_what_to_open
 from ....widgets.labels import label, show_text
@@ -39,6 +39,7 @@ from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 from ...widgets.changed_words import breakable, changed_pieces, pieces_of, styled
 from ...widgets.one_line_edit import one_line_edit
+from ..computing_tab import ComputingTab
 from .state import (
     READS_FIRST,
     ComparedMaps,
@@ -278,7 +279,7 @@ READS_FIRST_TIP = (
 )
 
 
-class CompareTab(AnalysisTab):
+class CompareTab(ComputingTab):
     """Two results side by side, the chosen head in both, and the difference.
 
     Attributes:

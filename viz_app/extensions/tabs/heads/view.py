@@ -25,13 +25,14 @@ from ....state.experiment_state import Progress, RequestState
 from ....state.languages import target_code
 from ....state.map_text import KIND_NAMES
 from ....state.tab_contents import HeadsQuestion, SampleKind
-from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....translate.analysis_tab import AnalysisContext, Tab
 from ....widgets.buttons import ChoiceMenu, choice_buttons
 from ....widgets.dialogs import ask_what_to_open
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
 from ....widgets.table import Table
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from ..computing_tab import ComputingTab
 from .meanings import MEANINGS
 from .state import (
     HeadsState,
@@ -191,7 +192,7 @@ CELL_HEIGHT = 21
 MAX_NAME = 24
 
 
-class HeadsTab(AnalysisTab):
+class HeadsTab(ComputingTab):
     """Head importance and behaviour.
 
     Attributes:

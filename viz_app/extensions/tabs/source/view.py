@@ -18,12 +18,13 @@ from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordR
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 
 from ....state.experiment_state import Progress
-from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....translate.analysis_tab import AnalysisContext, Tab
 from ....widgets.bars import Bar, BarList
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 from ...widgets.one_line_edit import one_line_edit
+from ..computing_tab import ComputingTab
 from .state import OutputShare, SourceFindings, SourceState, SourceWord
 
 GROUP_SIZE = 4
@@ -112,7 +113,7 @@ ALTI_TIP = (
 )
 
 
-class SourceTab(AnalysisTab):
+class SourceTab(ComputingTab):
     """Shares of source and prefix by ALTI+; the change of the translation without each source word.
 
     Attributes:

@@ -14,7 +14,7 @@ from ....state.number_table import NumberTable
 from ....state.sentence_text import visible
 from ....state.tab_contents import WordView
 from ....theme import current_theme, scaled, scales
-from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....translate.analysis_tab import AnalysisContext, Tab
 from ....widgets.buttons import ChoiceMenu, choice_buttons
 from ....widgets.labels import label
 from ....widgets.layouts import (
@@ -32,6 +32,7 @@ from ...words import lens_table, word_parts
 from ...words.jobs import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
 from ...words.lens_table import LensTable, decided_text
 from ...words.word_parts import PartBars, lead_text
+from ..computing_tab import ComputingTab
 from .meanings import MEANINGS
 from .state import WordState
 
@@ -53,7 +54,7 @@ MAX_RIVAL = 60
 """Characters of a rival, which is a word."""
 
 
-class WordTab(AnalysisTab):
+class WordTab(ComputingTab):
     """Why this word: parts, logit lens, and DecoderLens of the experiment's translation.
 
     Attributes:

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 from augenmerk.core.extensions.training.events import TrainingRequest
 
 from ....theme import PANEL_MARGIN, scaled, scales, set_role
-from ....widgets.bars import ProgressLine
 from ....widgets.buttons import flat_button
 from ....widgets.labels import ElidingLabel, label, show_text
 from ....widgets.layouts import Space, VerticalScrollArea, column_of, keep_room, row_of
+from ...widgets.progress_line import ProgressLine
 from ..charts.run_menu import RunMenu
 from ..state import Run, Status, TrainState
 from .choices import run_summary_rows
