@@ -5,6 +5,7 @@ from ..window_part import Page, Part
 DOCUMENTS = Part("augenmerk.viz_app.extensions.documents.part:DocumentsPart", order=3)
 IMPORTS = Part("augenmerk.viz_app.extensions.imports.part:ImportPart", order=5)
 EXPORTS = Part("augenmerk.viz_app.extensions.pictures.part:ExportsPart", order=10)
+ROWS = Part("augenmerk.viz_app.extensions.rows.part:RowsPart", order=12)
 EFFECT_OF_CHANGES = Part("augenmerk.viz_app.extensions.words.effect_part:EffectPart", order=15)
 PRESENTATION = Part("augenmerk.viz_app.extensions.presentation.presentation:PresentationPart", order=20)
 LEARN = Page("augenmerk.viz_app.extensions.learn.part:LearnPart", order=30, title="Learn", key="Ctrl+2")

@@ -1,6 +1,7 @@
 """One head, large."""
 
 import re
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -117,6 +118,7 @@ class HeadPanel(QFrame):
         explain_button, explanation, explanation_text: explain the map.
         title, role, meaning: the name of the head, its role here, and the meaning of a row.
         cell_menu: the context menu that was opened last, or None.
+        cell_offers: what extensions add to it, each called with a new one.
     """
 
     def __init__(self, state: ExperimentState, controller: ExperimentController) -> None:
@@ -143,6 +145,7 @@ class HeadPanel(QFrame):
         self.explanation_text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.explanation = ContentHeightScrollArea(self.explanation_text, self._height_for_explanation)
         self.cell_menu: CellMenu | None = None
+        self.cell_offers: list[Callable[[CellMenu], object]] = []
         self._meanings, self._offers_cancel, self._is_split = ("", "", ""), False, False
         self._make_header()
         self._lay_out()
@@ -308,7 +311,7 @@ class HeadPanel(QFrame):
         at = QPointF(point)
         pair = widget.pair_at(at) if isinstance(widget, Heatmap) else None
         place = widget.mapToGlobal(point)
-        self.cell_menu = CellMenu(self._state, widget.queries_at(at), pair, place, self)
+        self.cell_menu = CellMenu(self._state, widget.queries_at(at), pair, place, self, self.cell_offers)
         self.query_key.offer_baseline(self.cell_menu, pair)
         if self.cell_menu.actions():
             self.cell_menu.popup(place)

@@ -16,12 +16,10 @@ from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Trans
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.presentation.presentation import caption
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
-from augenmerk.viz_app.state.experiment_editor import intervene, scale, show_experiment
+from augenmerk.viz_app.state.experiment_editor import scale, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, Pair
-from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.cell_menu import RowEditor, with_share
 from augenmerk.viz_app.views.chips import ShownMapsSwitch
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
@@ -61,7 +59,7 @@ def switch(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[Shown
     row.close()
 
 
-def _changed(state: ExperimentState, *, target: str = "a man now is sleep|ing .") -> ExperimentResult:
+def changed_result(state: ExperimentState, *, target: str = "a man now is sleep|ing .") -> ExperimentResult:
     """A head is off, and a word is new."""
     assert state.translation is not None
     off = HeadScaled(Head("cross", 0, 0))
@@ -145,7 +143,7 @@ def test_the_map_stays_where_it_is_when_a_head_is_switched_off(
     panel.resize(width, height)
     qtbot.wait(20)
     place = panel.map.geometry()
-    _changed(state)
+    changed_result(state)
     for shown in ("original", "changed"):
         state.settings.shown = shown
         qtbot.wait(20)
@@ -162,7 +160,7 @@ def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
     qtbot.wait(20)
     assert panel.title.shown_text() == "Cross 1·1"
     assert abs(panel.measure_menu.mapTo(panel, QPoint()).y() - panel.title.mapTo(panel, QPoint()).y()) < 10
-    _changed(state)
+    changed_result(state)
     qtbot.wait(20)
     assert panel.title.shown_text().endswith("off")
     state.settings.shown = "difference"
@@ -227,7 +225,7 @@ def test_hiding_says_how_much_is_hidden_or_that_nothing_is(panel: HeadPanel, sta
 
 @pytest.mark.parametrize("size", [(420, 300), (560, 380), (760, 620)])
 def test_what_a_row_means_is_never_cut(panel: HeadPanel, state: ExperimentState, qtbot: QtBot, size) -> None:
-    _changed(state)
+    changed_result(state)
     state.settings.hides_punctuation, state.settings.shown = True, "difference"
     panel.resize(*size)
     qtbot.waitUntil(lambda: panel.width() >= size[0])
@@ -255,7 +253,7 @@ def test_the_switch_is_there_for_an_experiment_with_changes_alone(
     panel: HeadPanel, switch: ShownMapsSwitch, state: ExperimentState, qtbot: QtBot
 ) -> None:
     assert not switch.isVisible()
-    result = _changed(state)
+    result = changed_result(state)
     assert switch.isVisible()
     assert switch.buttons["changed"].isChecked()
     qtbot.mouseClick(switch.buttons["original"], Qt.MouseButton.LeftButton)
@@ -276,7 +274,7 @@ def test_a_key_goes_round_what_is_shown(switch: ShownMapsSwitch, state: Experime
     qtbot.waitUntil(window.isActiveWindow)
     qtbot.keyClick(window, Qt.Key.Key_D)
     assert state.settings.shown == "changed", "there is nothing to choose from"
-    _changed(state)
+    changed_result(state)
     seen = []
     for _ in range(3):
         qtbot.keyClick(window, Qt.Key.Key_D)
@@ -287,7 +285,7 @@ def test_a_key_goes_round_what_is_shown(switch: ShownMapsSwitch, state: Experime
 def test_where_nothing_pairs_the_switch_and_the_note_say_why(
     panel: HeadPanel, switch: ShownMapsSwitch, state: ExperimentState
 ) -> None:
-    _changed(state, target="x y z")
+    changed_result(state, target="x y z")
     state.settings.shown = "difference"
     assert "no word in common" in switch.buttons["difference"].toolTip()
     assert "Choose two sentences" not in switch.buttons["difference"].toolTip(), "advice is for the Compare tab"
@@ -323,7 +321,7 @@ def test_the_question_explains_the_experiment_that_is_shown(
     qtbot.mouseClick(panel.explain_button, Qt.MouseButton.LeftButton)
     assert "are the German tokens" in panel.explanation_text.text()
     assert "Changed:" not in panel.explanation_text.text()
-    _changed(state)
+    changed_result(state)
     assert "cross 1·1 off, step 3: now" in panel.explanation_text.text()
     assert "It is switched off" in panel.explanation_text.text()
     state.settings.shown = "difference"
@@ -331,7 +329,7 @@ def test_the_question_explains_the_experiment_that_is_shown(
     assert panel.explanation.height() <= 0.4 * panel.height()
 
 
-def _open_menu(panel: HeadPanel, pair: Pair) -> list[str]:
+def open_menu(panel: HeadPanel, pair: Pair) -> list[str]:
     place = panel.heatmap.cell_rect(pair)
     assert place is not None
     panel.heatmap.customContextMenuRequested.emit(place.center().toPoint())
@@ -339,7 +337,7 @@ def _open_menu(panel: HeadPanel, pair: Pair) -> list[str]:
     return [action.text() for action in panel.cell_menu.actions()]
 
 
-def _choose(panel: HeadPanel, text: str) -> None:
+def choose(panel: HeadPanel, text: str) -> None:
     assert panel.cell_menu is not None
     (action,) = [each for each in panel.cell_menu.actions() if each.text() == text]
     action.trigger()
@@ -349,120 +347,25 @@ def _choose(panel: HeadPanel, text: str) -> None:
 def test_a_scaled_head_is_restored_and_says_so(panel: HeadPanel, state: ExperimentState) -> None:
     state.submit(scale(Head("cross", 0, 0), 0.5))
     assert panel.switch_button.text() == "Restore"
-    _open_menu(panel, Pair(2, 3))
-    _choose(panel, "Restore this head")
+    open_menu(panel, Pair(2, 3))
+    choose(panel, "Restore this head")
     assert not state.experiment.interventions
 
 
-def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, state: ExperimentState) -> None:
-    assert _open_menu(panel, Pair(2, 3)) == [
+def test_the_context_menu_pins_and_switches(panel: HeadPanel, state: ExperimentState) -> None:
+    assert open_menu(panel, Pair(2, 3)) == [
         "Pin",
-        "Set this row…",
         "Switch this head off",
         "Set scale and temperature…",
     ]
-    _choose(panel, "Pin")
+    choose(panel, "Pin")
     assert state.selection.pinned == Pair(2, 3)
-    assert _open_menu(panel, Pair(2, 3))[0] == "Unpin"
-    _choose(panel, "Switch this head off")
+    assert open_menu(panel, Pair(2, 3))[0] == "Unpin"
+    choose(panel, "Switch this head off")
     assert Head("cross", 0, 0) in state.experiment.heads_off
-    assert _open_menu(panel, Pair(2, 3))[-2] == "Switch this head on"
-    _choose(panel, "Set this row…")
-    assert panel.cell_menu is not None
-    assert isinstance(panel.cell_menu.editor, RowEditor)
-    assert panel.cell_menu.editor.query == 2
-    panel.cell_menu.editor.close()
-    merged = _open_menu(panel, Pair(3, 3))
-    assert [text for text in merged if "Set the row" in text] == ["Set the row of “sleep”…", "Set the row of “ing”…"]
+    assert open_menu(panel, Pair(2, 3))[-2] == "Switch this head on"
     state.settings.scope = "layer"
-    assert _open_menu(panel, Pair(2, 3)) == ["Unpin"], "a row of several heads is nobody's row"
-
-
-@pytest.mark.parametrize(("shown", "query"), [("original", 2), ("changed", 3), ("difference", 3)])
-def test_the_row_editor_begins_with_the_changed_weights_whichever_maps_are_shown(
-    panel: HeadPanel, state: ExperimentState, shown: ShownMaps, query: int
-) -> None:
-    """The changed translation has one more word before this one, so the original's row is another."""
-    result = _changed(state)
-    state.settings.shown, state.settings.measure = shown, "norm"
-    head = state.selection.head
-    assert "Set this row…" in _open_menu(panel, Pair(query, 3))
-    _choose(panel, "Set this row…")
-    assert panel.cell_menu is not None
-    editor = panel.cell_menu.editor
-    assert isinstance(editor, RowEditor)
-    assert editor.query == 3
-    np.testing.assert_allclose(editor.weights, result.changed.maps.cross[head.layer, head.head, 3])
-    assert not np.allclose(editor.weights, result.original.maps.cross[head.layer, head.head, 2])
-    editor.close()
-
-
-def test_a_row_of_the_original_that_the_changed_maps_do_not_have_cannot_be_set(
-    panel: HeadPanel, state: ExperimentState
-) -> None:
-    _changed(state, target="a person is sleep|ing .")
-    state.settings.shown = "original"
-    assert not any("row" in text for text in _open_menu(panel, Pair(1, 1)))
-    assert any("row" in text for text in _open_menu(panel, Pair(2, 1)))
-
-
-def _editor(qtbot: QtBot, state: ExperimentState, head: Head, query: int) -> RowEditor:
-    state.selection.choose(head)
-    editor = RowEditor(state, head, query)
-    editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-    qtbot.addWidget(editor)
-    editor.open_at(QPoint(10, 10))
-    return editor
-
-
-@pytest.mark.parametrize(
-    ("head", "query", "num_keys"),
-    [(Head("encoder", 1, 1), 2, 6), (Head("decoder", 1, 1), 2, 3), (Head("cross", 1, 1), 2, 6)],
-)
-def test_a_row_is_set_for_each_kind_of_map(
-    qtbot: QtBot, theme: Theme, state: ExperimentState, head: Head, query: int, num_keys: int
-) -> None:
-    editor = _editor(qtbot, state, head, query)
-    assert state.translation is not None
-    np.testing.assert_allclose(editor.weights, state.translation.maps.of_kind(head.kind)[1, 1, query, :num_keys])
-    assert editor.bars.visibleRegion().boundingRect() == editor.bars.rect(), "so few words need no scrolling"
-    qtbot.mouseClick(editor.bars, Qt.MouseButton.LeftButton, pos=editor.bars.label_place(1).center().toPoint())
-    assert editor.weights == [0, 1] + [0] * (num_keys - 2)
-    middle = editor.bars.bar_place(0).center().toPoint()
-    qtbot.mouseClick(editor.bars, Qt.MouseButton.LeftButton, pos=middle)
-    assert editor.weights[0] == pytest.approx(0.5, abs=0.01)
-    assert editor.weights[1] == pytest.approx(0.5, abs=0.01)
-    qtbot.mouseClick(editor.set_button, Qt.MouseButton.LeftButton)
-    (row,) = state.experiment.attention_rows
-    assert (row.head, row.row, len(row.weights)) == (head, query, num_keys)
-    np.testing.assert_allclose(row.weights, editor.weights)
-    assert not editor.isVisible()
-
-
-def test_a_row_that_was_set_is_taken_out_again(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
-    head = Head("cross", 1, 1)
-    assert not _editor(qtbot, state, head, 2).reset_button.isEnabled()
-    state.submit(intervene(AttentionRow(head, 2, (1, 0, 0, 0, 0, 0)), HeadScaled(head)))
-    editor = _editor(qtbot, state, head, 2)
-    qtbot.mouseClick(editor.reset_button, Qt.MouseButton.LeftButton)
-    assert state.experiment.attention_rows == ()
-    assert state.experiment.heads_off == {head}
-
-
-def test_a_row_that_is_refused_says_why_and_stays_open(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
-    editor = _editor(qtbot, state, Head("cross", 1, 1), 2)
-    editor.weights = [0.0] * 6
-    qtbot.mouseClick(editor.set_button, Qt.MouseButton.LeftButton)
-    assert "All weights of the row are 0" in editor.problem.text()
-    assert editor.problem.isVisible()
-    assert editor.isVisible()
-    assert state.experiment.attention_rows == ()
-
-
-def test_what_a_key_does_not_get_is_shared_out_as_before() -> None:
-    assert with_share([0.5, 0.3, 0.2], 0, 0.0) == pytest.approx([0, 0.6, 0.4])
-    assert with_share([1.0, 0.0, 0.0], 0, 0.4) == pytest.approx([0.4, 0.3, 0.3])
-    assert with_share([1.0], 0, 0.2) == [1.0]
+    assert open_menu(panel, Pair(2, 3)) == ["Unpin"]
 
 
 def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:

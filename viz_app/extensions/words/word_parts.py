@@ -25,8 +25,8 @@ from ...state.experiment_state import ExperimentState
 from ...state.number_table import NumberTable, Value
 from ...state.sentence_text import visible
 from ...views.cell_menu import add_switch
-from ...widgets.bars import Bar, BarList
 from ...widgets.commands import Command, run_by_key
+from ..widgets.bars import Bar, BarList
 
 NUM_SHOWN, NUM_POSITIONS = 16, 6
 """Lines of parts and of positions at first; the others are summed in one line."""

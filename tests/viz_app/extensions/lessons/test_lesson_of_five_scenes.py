@@ -13,9 +13,9 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken, HeadScaled
 from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.lessons.lesson_bar import LessonTextDialog
+from augenmerk.viz_app.extensions.rows.editor import RowEditor
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointer
-from augenmerk.viz_app.views.cell_menu import RowEditor
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import learn_page_of, lessons_of, presentation_of
 
@@ -129,8 +129,7 @@ def open_row_editor(qtbot: QtBot, window: MainWindow, pair: Pair) -> RowEditor:
     assert head.cell_menu is not None
     next(each for each in head.cell_menu.actions() if each.text().startswith("Set th")).trigger()
     head.cell_menu.close()
-    assert isinstance(head.cell_menu.editor, RowEditor)
-    return head.cell_menu.editor
+    return head.findChildren(RowEditor)[-1]
 
 
 def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:

@@ -12,10 +12,10 @@ from augenmerk.core.extensions.info.size import Module, Size, preset_vocabulary_
 from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.quantities import percent
 
-from ....widgets.bars import Bar, BarList
 from ....widgets.buttons import ChoiceMenu
 from ....widgets.labels import label
 from ....widgets.layouts import add_parts, row_of
+from ...widgets.bars import Bar, BarList
 from ..checks import part_sizes
 from .figure import ChapterFigure, LearnContext
 from .stack import MeasuredModel, StackDrawing, about

@@ -25,12 +25,12 @@ from augenmerk.core.translation.result import FloatArray, Translation
 from ....heatmap.drawing import color_table
 from ....heatmap.map_image import map_image
 from ....theme import current_theme, scaled, scales
-from ....widgets.bars import Bar, BarList
 from ....widgets.labels import label
 from ....widgets.layouts import add_parts, row_of, wrapping_row
 from ....widgets.line_chart import Curve, LineChart
 from ....worker.jobs import Job
 from ...train.worker import TrainingFailure, TrainingRun
+from ...widgets.bars import Bar, BarList
 from ..job import Smoothing, SmoothingJob
 from .figure import ChapterFigure, LearnContext
 

@@ -19,10 +19,10 @@ from augenmerk.core.translation.result import Translation, TranslationStoppedErr
 
 from ....state.experiment_state import Progress
 from ....translate.analysis_tab import AnalysisContext, Tab
-from ....widgets.bars import Bar, BarList
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from ...widgets.bars import Bar, BarList
 from ...widgets.one_line_edit import one_line_edit
 from ..computing_tab import ComputingTab
 from .state import OutputShare, SourceFindings, SourceState, SourceWord

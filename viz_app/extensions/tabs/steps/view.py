@@ -25,8 +25,6 @@ from ....state.experiment_editor import force
 from ....state.sentence_text import visible
 from ....theme import CHIP_RADIUS, current_theme, scaled, scales
 from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
-from ....views.cell_menu import RowEditor
-from ....widgets.bars import Bar, BarList
 from ....widgets.buttons import flat_button
 from ....widgets.canvas import Canvas
 from ....widgets.labels import label
@@ -40,6 +38,8 @@ from ....widgets.layouts import (
     row_of,
 )
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
+from ...rows.editor import RowEditor
+from ...widgets.bars import Bar, BarList
 from ...widgets.one_line_edit import one_line_edit
 from .state import Candidate, StepRow, StepsState
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from ..state.sentence_text import visible
-from ..theme import Theme, current_theme, scaled
-from .canvas import Canvas
+from ...state.sentence_text import visible
+from ...theme import Theme, current_theme, scaled
+from ...widgets.canvas import Canvas
 
 LINE_GAP = 6
 GAP = 6

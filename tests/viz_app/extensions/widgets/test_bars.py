@@ -8,8 +8,8 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.extensions.widgets.bars import Bar, BarList
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.widgets.bars import Bar, BarList
 
 BARS = (Bar("more", 3.0, "+3.00"), Bar("less", -1.0, "−1.00", "off +0.90", before=-2.0), Bar("nothing", 0.0, "+0.00"))
 
