@@ -17,7 +17,7 @@ from ...state.sentence_text import visible
 from ...theme import current_theme, scaled, scales
 from ...widgets.labels import label
 from ...widgets.layouts import GeometryWatch, ScrollArea, column_of
-from ...widgets.line_chart import Curve, LineChart
+from ..widgets.line_chart import Curve, LineChart
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.logit_lens import Depth, LogitLens

@@ -16,8 +16,8 @@ from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from ....theme import current_theme, scaled, scales
 from ....widgets.labels import label
 from ....widgets.layouts import add_parts
-from ....widgets.line_chart import LineChart
 from ....worker.jobs import Job
+from ...widgets.line_chart import LineChart
 from ..job import HeadPoint, HeadPointsJob
 from .figure import ChapterFigure, LearnContext
 

@@ -11,8 +11,8 @@ from ....heatmap.labelled_matrix import MatrixStyle
 from ....theme import PANEL_MARGIN, current_theme, scaled, scales
 from ....widgets.labels import label
 from ....widgets.layouts import FlowLayout, add_parts
-from ....widgets.line_chart import Curve, LineChart
 from ....worker.jobs import Job
+from ...widgets.line_chart import Curve, LineChart
 from ..job import PositionsJob
 from .figure import ChapterFigure, LearnContext, MatrixFigure
 

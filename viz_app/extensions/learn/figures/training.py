@@ -27,10 +27,10 @@ from ....heatmap.map_image import map_image
 from ....theme import current_theme, scaled, scales
 from ....widgets.labels import label
 from ....widgets.layouts import add_parts, row_of, wrapping_row
-from ....widgets.line_chart import Curve, LineChart
 from ....worker.jobs import Job
 from ...train.worker import TrainingFailure, TrainingRun
 from ...widgets.bars import Bar, BarList
+from ...widgets.line_chart import Curve, LineChart
 from ..job import Smoothing, SmoothingJob
 from .figure import ChapterFigure, LearnContext
 

@@ -22,8 +22,8 @@ from ....translate.analysis_tab import AnalysisContext, Tab
 from ....widgets.canvas import Canvas
 from ....widgets.labels import label
 from ....widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
-from ....widgets.table import Table
 from ....worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
+from ...widgets.table import Table
 from ..computing_tab import ComputingTab
 from .state import AlignmentState, Links, cells, summary
 

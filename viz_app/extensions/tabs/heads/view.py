@@ -30,8 +30,8 @@ from ....widgets.buttons import ChoiceMenu, choice_buttons
 from ....widgets.dialogs import ask_what_to_open
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
-from ....widgets.table import Table
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from ...widgets.table import Table
 from ..computing_tab import ComputingTab
 from .meanings import MEANINGS
 from .state import (

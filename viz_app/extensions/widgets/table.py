@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
-from ..theme import scaled, scales
+from ...theme import scaled, scales
 
 ROW_HEIGHT = 22
 CELL_PADDING = 12

@@ -11,8 +11,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy
 
-from ..theme import Theme, current_theme, scaled
-from .canvas import Canvas
+from ...theme import Theme, current_theme, scaled
+from ...widgets.canvas import Canvas
 
 LEFT, RIGHT, BOTTOM, LEGEND_LINE, LEGEND_GAP = 60, 12, 34, 16, 28
 WIDE_VALUE = "−0.0000"

@@ -6,8 +6,15 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QFontMetrics
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.extensions.widgets.line_chart import (
+    CURVES_LIGHT,
+    Curve,
+    LineChart,
+    points_that_show,
+    shown_value,
+    ticks,
+)
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.widgets.line_chart import CURVES_LIGHT, Curve, LineChart, points_that_show, shown_value, ticks
 
 
 @pytest.mark.parametrize(
