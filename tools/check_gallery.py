@@ -10,7 +10,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.state.examples import Example, gallery
+from augenmerk.viz_app.extensions.examples.gallery import Example, gallery
 
 NUM_HEADS_NAMED = 3
 

@@ -44,10 +44,10 @@ from augenmerk.core.resources import bundled_model_path, example_sentences, reso
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.learn.chapter import Chapter, read_chapters
 from augenmerk.viz_app.extensions.learn.job import HeadPointsJob, NetworksOffJob
 from augenmerk.viz_app.extensions.learn.sentence import FIRST_EXAMPLE
-from augenmerk.viz_app.state.examples import gallery
 from tools.check_gallery import weights_of
 
 README = Path(__file__).resolve().parent.parent / "README.md"

@@ -230,7 +230,7 @@ class Opening:
 
     def _on_sentence_failed(self, failure: Failure) -> None:
         """Passes a sentence of the command line to the bundled model if the last model cannot read it."""
-        is_requested = self._state.experiment.source_text == self._page.sentence.examples.requested_text
+        is_requested = self._state.experiment.source_text == self._page.sentence.requested_text
         model, offers_bundled, self._offers_bundled = self._loader.model, self._offers_bundled, False
         if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
             self._page.show_message(f"{_cannot_read(model)}.\nOpening the bundled model…")

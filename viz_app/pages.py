@@ -133,7 +133,4 @@ PAGE_HOST_COMMANDS: tuple[Command[PageHost], ...] = (
     Command[PageHost]("Type another sentence", PageHost.focus_sentence, keys=("Ctrl+L",), group=SENTENCE),
     UNDO,
     REDO,
-    Command[PageHost](
-        "Gallery of examples", lambda pages: pages.translate.sentence.examples.open_gallery(), group=SENTENCE
-    ),
 )

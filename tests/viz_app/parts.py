@@ -2,6 +2,8 @@
 
 from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments
 from augenmerk.viz_app.extensions.documents.part import DocumentsPart
+from augenmerk.viz_app.extensions.examples.menu import ExamplesMenu
+from augenmerk.viz_app.extensions.examples.part import ExamplesPart
 from augenmerk.viz_app.extensions.imports.part import ImportPart
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.learn.part import NAME as LEARN
@@ -31,6 +33,10 @@ def part(window: MainWindow, kind: type[PartT]) -> PartT:
 
 def documents_of(window: MainWindow) -> ExperimentDocuments:
     return part(window, DocumentsPart).documents
+
+
+def examples_of(window: MainWindow) -> ExamplesMenu:
+    return part(window, ExamplesPart).menu
 
 
 def imports_of(window: MainWindow) -> ImportPart:

@@ -92,7 +92,7 @@ def test_the_window_fills_the_screen_and_comes_back(make_window: MakeWindow, qtb
 KEYS_OF_LISTS = {
     "viz_app/extensions/help/palette.py": "arrows and Enter in the list of commands",
     "viz_app/extensions/learn/chapter_view.py": "Enter on a button of a chapter",
-    "viz_app/views/examples_menu.py": "arrows in a list that is open",
+    "viz_app/extensions/examples/menu.py": "arrows in a list that is open",
     "viz_app/widgets/buttons.py": "arrows on a button that has a menu",
     "viz_app/widgets/commands.py": "keys of commands",
 }

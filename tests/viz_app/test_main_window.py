@@ -29,7 +29,7 @@ from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import PAGE_MARGIN, Theme, current_theme
 from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, part, train_page_of
+from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, examples_of, part, train_page_of
 from tests.viz_app.synthetic import FakeTranslator
 
 
@@ -427,7 +427,7 @@ def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferenc
 def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     panel = window.translate_page.sentence
-    actions = {action.text(): action for action in panel.examples.menu().actions()}
+    actions = {action.text(): action for action in examples_of(window).menu().actions()}
     assert list(actions) == list(example_sentences()), "the gallery is about the bundled model, which this one is not"
     sentence = example_sentences()[1]
     with qtbot.waitSignal(window.translation_shown):

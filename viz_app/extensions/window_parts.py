@@ -2,6 +2,7 @@
 
 from ..window_part import Page, Part
 
+EXAMPLES = Part("augenmerk.viz_app.extensions.examples.part:ExamplesPart", order=2)
 DOCUMENTS = Part("augenmerk.viz_app.extensions.documents.part:DocumentsPart", order=3)
 IMPORTS = Part("augenmerk.viz_app.extensions.imports.part:ImportPart", order=5)
 EXPORTS = Part("augenmerk.viz_app.extensions.pictures.part:ExportsPart", order=10)

@@ -100,7 +100,7 @@ class TranslatePage(QWidget):
         """
         self.sentence.input.show_text(text)
         if is_requested:
-            self.sentence.examples.requested_text = self.sentence.input.text
+            self.sentence.requested_text = self.sentence.input.text
         self.state.prepare_text(self.sentence.input.text)
 
     def ask_new_model(self) -> None:
@@ -227,12 +227,13 @@ class TranslatePage(QWidget):
 
     def _show_hint(self, problem: str = "") -> None:
         """Drops the old translation when there is no new one, and shows what to do."""
-        ending = ", or choose an example." if self.sentence.examples.isEnabled() else "."
-        hint = f"{typing_hint(self.state)}{ending}"
+        way = self.sentence.other_way()
         self.state.clear()
-        self.show_message(
-            f"{problem}{' Or choose an example.' if self.sentence.examples.isEnabled() else ''}" if problem else hint
-        )
+        if problem:
+            self.show_message(f"{problem} Or {way}." if way else problem)
+        else:
+            hint = typing_hint(self.state)
+            self.show_message(f"{hint}, or {way}." if way else f"{hint}.")
 
 
 CANCEL_OR_UNPIN = Command[TranslatePage](

@@ -37,7 +37,6 @@ from ..widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from ..widgets.labels import ElidingLabel, label, show_text
 from ..widgets.layouts import LinesScrollArea, column_of, labelled_row, row_of, set_visible, take_out
 from .chips import InterventionChips, ShownMapsSwitch, WordChips
-from .examples_menu import ExamplesMenu
 from .sentence_input import SentenceInput, SentenceMarks, TargetLine
 
 BUSY_DELAY_MS = 250
@@ -61,20 +60,22 @@ class SentencePanel(QFrame):
     """Source, translation, word chips, intervention chips, and notes about them.
 
     Attributes:
+        state: the experiment that it shows.
         input: the sentence to translate.
+        requested_text: the sentence of the command line; no other takes its place.
         sentence: the translation as a sentence; `edit_button` lets the user write another one.
         original_line: the original translation if it differs; for a given one, the model's own.
         chips: the words of the translation.
         interventions: the changes.
         coverage_notice: a warning that the sentence is unlike the training data.
-        note: notes on the text; see `SentenceNotes`.
+        notes, note: `SentenceNotes` on the text, and the label that shows them.
         marks: marks the words of the sentence.
         rows: their places.
         facts: log-probability and time; while a translation takes long, a way to cancel it.
         shown_switch: the maps shown: original, changed, or difference.
-        examples: the button that holds the example sentences.
         target_menu: the target language of a multilingual model.
         undo_before: called to undo if the experiment has nothing to undo.
+        other_way: returns another way to a sentence than typing, as “choose an example”; empty if there is none.
 
     Signals:
         escape_pressed(): in the sentence, with nothing to cancel: the keys should go to the heads now.
@@ -85,7 +86,7 @@ class SentencePanel(QFrame):
     def __init__(self, state: ExperimentState) -> None:
         super().__init__()
         self.setProperty("role", "panel")
-        self._state = state
+        self.state = state
         self.input = SentenceInput()
         self.sentence = TargetLine()
         self.original_line = ElidingLabel("small")
@@ -96,15 +97,16 @@ class SentencePanel(QFrame):
         self.shown_switch = ShownMapsSwitch(state)
         self.coverage_notice = CoverageNotice()
         self.facts = Facts(state)
-        self.examples = ExamplesMenu(state, self.input)
         self.target_menu = TargetMenu(state, self.input)
         self.copy_button = flat_button("Copy", "Copy the translation")
         self.edit_button = flat_button("✎ Edit", EDIT_TIP)
         self.marks = SourceMarks(state, self.input)
-        self._notes = SentenceNotes(state, self.input, self.sentence)
-        self.note = self._notes.label
+        self.notes = SentenceNotes(state, self.input, self.sentence)
+        self.note = self.notes.label
         self._is_dense = self._is_low = False
+        self.requested_text = ""
         self.undo_before: Callable[[], object] = lambda: None
+        self.other_way: Callable[[], str] = lambda: ""
         self.rows = SentenceRows(self)
         self._show_languages()
         self._connect()
@@ -112,7 +114,7 @@ class SentencePanel(QFrame):
 
     def start_editing(self) -> None:
         """Makes the translation editable."""
-        if self._state.translation is not None:
+        if self.state.translation is not None:
             self._show_sentence(True)
             self.sentence.set_editable(True)
             self.sentence.setFocus()
@@ -124,32 +126,32 @@ class SentencePanel(QFrame):
         self.sentence.set_editable(False)
         self.edit_button.setText("✎ Edit")
         self.edit_button.setToolTip(EDIT_TIP)
-        if self._state.translation is not None:
-            self.sentence.show_text(self._state.translation.text)
+        if self.state.translation is not None:
+            self.sentence.show_text(self.state.translation.text)
         self._show_sentence(not self.rows.is_folded or not self._has_words)
 
     def undo(self) -> None:
         """Undoes the last change; that may be text that was typed but not yet submitted, or refused."""
         if not self.input.is_committed:
             self.input.commit(is_asked=False)
-        if self.input.text == self._state.experiment.source_text or self._state.intents.view_next is not None:
-            if self._state.editor.can_undo:
-                self._state.submit(undo)
+        if self.input.text == self.state.experiment.source_text or self.state.intents.view_next is not None:
+            if self.state.editor.can_undo:
+                self.state.submit(undo)
             else:
                 self.undo_before()
         else:  # it was refused
-            self.input.show_text(self._state.experiment.source_text)
-            self._state.ask_again()
+            self.input.show_text(self.state.experiment.source_text)
+            self.state.ask_again()
 
     def redo(self) -> None:
         """Redoes the last change that was undone."""
-        self._state.submit(redo)
+        self.state.submit(redo)
 
     def cancel(self) -> bool:
         """Cancels a translation that takes long, else maps in another measure; False if neither is reported."""
         if not self.facts.is_busy:
-            return self._state.measuring.cancel()
-        self._state.cancel()
+            return self.state.measuring.cancel()
+        self.state.cancel()
         return True
 
     def fit(self, page_width: int, page_height: int) -> None:
@@ -179,7 +181,7 @@ class SentencePanel(QFrame):
     # --- changes --------------------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
-        state = self._state
+        state = self.state
         self.sentence.edit_wanted.connect(self.start_editing)
         self.sentence.escape_pressed.connect(self.stop_editing)
         self.sentence.text_committed.connect(self._on_target_committed)
@@ -191,7 +193,6 @@ class SentencePanel(QFrame):
         for field in (self.input, self.sentence):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
-        self.examples.explained.connect(self._notes.expect_plain)
         state.experiment_changed.connect(self._on_experiment)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._show_languages)
@@ -206,7 +207,7 @@ class SentencePanel(QFrame):
         A typed sentence that was refused stays in the field, to be corrected.
         """
         self._show_languages()
-        state = self._state
+        state = self.state
         text, typed = state.experiment.source_text, self.input.text
         is_refused = bool(state.request.problem) and typed == self.input.committed_text
         if text == typed or not self.input.is_committed or is_refused:
@@ -215,12 +216,12 @@ class SentencePanel(QFrame):
         self.marks.mark()
 
     def _on_target_committed(self, text: str, _is_asked: bool) -> None:
-        current = self._state.current
+        current = self.state.current
         if self.sentence.is_editable and current is not None and text != current.changed.text:
-            self._state.submit(set_output(GivenTarget(text)))
+            self.state.submit(set_output(GivenTarget(text)))
 
     def _show_result(self) -> None:
-        result, translation = self._state.result, self._state.translation
+        result, translation = self.state.result, self.state.translation
         has_result = translation is not None
         self._show_languages()
         for widget in (self.copy_button, self.edit_button):
@@ -246,7 +247,7 @@ class SentencePanel(QFrame):
 
     @property
     def _has_words(self) -> bool:
-        return self._state.translation is not None and bool(self._state.translation.target_words)
+        return self.state.translation is not None and bool(self.state.translation.target_words)
 
     def _show_sentence(self, is_shown: bool) -> None:
         """Shows or hides the sentence; its words replace it in a folded panel."""
@@ -255,14 +256,14 @@ class SentencePanel(QFrame):
 
     def _show_languages(self) -> None:
         """Names the languages: the sentence is for the model in use, the translation perhaps by the previous one."""
-        state = self._state
+        state = self.state
         source = state.languages_without_model[0] if state.model is None else language_names(state.model.run)[0]
         self.rows.show_names(source.capitalize(), state.languages[1].capitalize())
         self.input.setPlaceholderText(typing_hint(state))
 
     def _adapt_density(self) -> None:
         """Long sentences get smaller letters, so that the maps keep their room."""
-        translation = self._state.translation
+        translation = self.state.translation
         if translation is None:
             return
         num_characters = max(len(translation.text), len(self.input.text))
@@ -342,6 +343,11 @@ class SentenceRows:
         self._page_button: QWidget | None = None
         self._lay_out()
 
+    def add_beside_field(self, button: QWidget) -> None:
+        """Puts a button next to the field, before others that were put there."""
+        self._source_side.insertWidget(1, button)
+        QWidget.setTabOrder(self._panel.target_menu, button)
+
     def add_button(self, button: QWidget) -> None:
         """Puts a button at the end of the last line; folded, of the first, as the last is full then."""
         self._page_button = button
@@ -394,7 +400,7 @@ class SentenceRows:
         scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
         scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
         corner = QWidget()
-        self._source_side = row_of(panel.target_menu, panel.examples, spacing=2, within=corner)
+        self._source_side = row_of(panel.target_menu, spacing=2, within=corner)
         scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
         self._buttons = row_of(1, panel.edit_button, panel.copy_button, spacing=2)
         self._side = QWidget()

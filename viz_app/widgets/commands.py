@@ -103,10 +103,22 @@ class CommandRegistry:
         self._window = window
         self.commands: list[BoundCommand] = []
 
-    def add(self, part: PartT, commands: Iterable[Command[PartT]], place: QWidget | None = None) -> list[BoundCommand]:
-        """Registers the commands of a part. Their keys work while `place`, if given, is on the screen."""
+    def add(
+        self,
+        part: PartT,
+        commands: Iterable[Command[PartT]],
+        place: QWidget | None = None,
+        *,
+        after: Command[Any] | None = None,
+    ) -> list[BoundCommand]:
+        """Registers the commands of a part. Their keys work while `place`, if given, is on the screen.
+
+        They are listed at the end, or after another command.
+        """
         bound = [BoundCommand(command, part, place) for command in commands]
-        self.commands += bound
+        listed = [known.command for known in self.commands]
+        index = listed.index(after) + 1 if after in listed else len(listed)
+        self.commands[index:index] = bound
         for each in bound:
             if each.command.keys:
                 add_shortcut(place or self._window, each, each.command.keys)

@@ -16,6 +16,8 @@ from augenmerk.core.maps.roles import read_sample_roles
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path, example_sentences
 from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.viz_app.extensions.examples.gallery import gallery
+from augenmerk.viz_app.extensions.examples.menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup
 from augenmerk.viz_app.extensions.presentation.presentation import caption
 from augenmerk.viz_app.extensions.tabs.alignment.view import AlignmentTab
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
@@ -25,15 +27,14 @@ from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.extensions.tabs.word.view import WordTab
 from augenmerk.viz_app.extensions.tour.quick_tour import QuickTour
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import reset, toggle
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.state.number_table import NumberTable
-from augenmerk.viz_app.views.examples_menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup
 from tests.core.extensions.readers.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.parts import examples_of
 
 LIMIT_MS = 60_000
 
@@ -94,16 +95,16 @@ def test_the_gallery_is_about_the_bundled_model_alone(
     window: MainWindow, make_window: MakeWindow, qtbot: QtBot
 ) -> None:
     panel = window.translate_page.sentence
-    entries = [action.text() for action in panel.examples.menu().actions()]
+    entries = [action.text() for action in examples_of(window).menu().actions()]
     assert entries == list(example_sentences()), "sentences, but nothing of what heads are to show"
-    panel.examples.open_gallery()  # as from the list of commands
+    examples_of(window).open_gallery()  # as from the list of commands
     assert not panel.findChildren(GalleryPopup)
     assert window.state.notice == GALLERY_OF_ANOTHER_MODEL
     qtbot.waitUntil(lambda: GALLERY_OF_ANOTHER_MODEL in panel.note.text())
     assert gallery()
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(None)
-    qtbot.waitUntil(lambda: "gallery" in panel.examples.menu().actions()[0].text())
+    qtbot.waitUntil(lambda: "gallery" in examples_of(window).menu().actions()[0].text())
 
 
 def test_the_quick_tour_names_the_training_data_only_where_the_file_tells_it(window: MainWindow, qtbot: QtBot) -> None:

@@ -8,16 +8,16 @@ from augenmerk.core.extensions.lessons.lesson_file import Lesson
 from augenmerk.core.maps.roles import POSITION_SHARE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
+from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.tour.part import TourPart
 from augenmerk.viz_app.extensions.tour.quick_tour import UNDONE, QuickTour
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
-from augenmerk.viz_app.state.examples import gallery
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from tests.viz_app.conftest import MakeWindow, open_once
-from tests.viz_app.parts import documents_of, learn_page_of, lessons_of, offer_tour_in, part
+from tests.viz_app.parts import documents_of, examples_of, learn_page_of, lessons_of, offer_tour_in, part
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -201,7 +201,7 @@ def test_a_sentence_typed_over_theirs_stays_and_changes_from_before_them_too(qtb
 def test_the_note_of_an_example_gives_way_to_them(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=open_once)
     panel = window.translate_page.sentence
-    panel.examples.show_example(gallery()[0])
+    examples_of(window).show_example(gallery()[0])
     qtbot.waitUntil(panel.note.isVisible, timeout=20_000)
     offer_tour_in(window)
     assert steps_of(window).isVisible()

@@ -54,7 +54,7 @@ def panel(qtbot: QtBot, theme: Theme) -> SentencePanel:
 
 def show(panel: SentencePanel, translation: Translation) -> None:
     panel.input.show_text(translation.source_text)
-    panel._state.accept(make_result(translation))
+    panel.state.accept(make_result(translation))
 
 
 def place_of(field: SentenceInput, span: Span) -> QRect:
@@ -242,7 +242,7 @@ def test_a_sentence_unlike_the_training_data_is_told_in_one_line(panel: Sentence
     show(panel, covered(GESTERN, text="Er hat"))
     assert not notice.isVisible()
     show(panel, covered(GESTERN, is_unlike=True))
-    panel._state.clear()
+    panel.state.clear()
     assert not notice.isVisible()
 
 
@@ -252,7 +252,7 @@ def test_a_hint_to_type_another_sentence_offers_no_bigger_models(panel: Sentence
     for is_unlike in (False, True):
         show(panel, replace(covered(GESTERN, is_unlike=is_unlike), hint=told, notes=("Lower-cased.", told)))
         assert notice.label.text() == told
-        assert panel._notes.label.text() == "Lower-cased.", "it is shown once"
+        assert panel.notes.label.text() == "Lower-cased.", "it is shown once"
         assert not notice.button.isVisible()
     show(panel, covered(GESTERN, is_unlike=True))
     assert notice.button.isVisible()

@@ -12,7 +12,6 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.state.experiment_editor import (
@@ -23,7 +22,6 @@ from augenmerk.viz_app.state.experiment_editor import (
     redo,
     set_output,
     toggle,
-    undo,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -285,46 +283,6 @@ def test_a_sentence_from_elsewhere_that_is_refused_gives_way_to_the_one_shown(
     state.refuse("That is far too long.")
     assert panel.input.text == "ein mann ."
     assert len(panel.input.extraSelections()) == marked
-
-
-def test_an_untouched_example_gives_way_to_one_of_the_next_model(
-    qtbot: QtBot, theme: Theme, state: ExperimentState
-) -> None:
-    state.prepare_text(example_sentences()[0])
-    panel = SentencePanel(state)
-    qtbot.addWidget(panel)
-    state.begin_model(COPY)
-    assert state.experiment.source_text.split()[0] == "1"
-    assert panel.input.placeholderText() == "Type numbers separated by spaces"
-    state.submit(open_experiment(Experiment("1 2 2 2")), asks=False)
-    state.begin_model(MODEL)
-    assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
-
-
-@pytest.mark.heavy
-def test_an_example_that_gives_way_keeps_what_concerns_heads_and_names_what_it_drops(
-    qtbot: QtBot, theme: Theme, state: ExperimentState
-) -> None:
-    state.prepare_text(example_sentences()[0])
-    panel = SentencePanel(state)
-    qtbot.addWidget(panel)
-    there, missing = HeadScaled(Head("cross", 1, 3)), HeadScaled(Head("encoder", 0, 7))
-    answer(state)
-    state.submit(intervene(there, missing, ForcedToken(1, "dog")))
-    answer(state)
-    before = state.experiment
-    state.begin_model(COPY)
-    assert state.experiment.source_text.split()[0] == "1"
-    assert state.experiment.interventions == (missing, there)
-    told = "Dropped with the sentence that it belongs to: step 2: dog. Undo restores it."
-    assert state.notice == told
-    result = make_result(make_translation(state.experiment.source_text))
-    state.accept(replace(result, dropped=(missing,)))
-    assert state.notice.startswith(told)
-    assert "encoder 1·8 off" in state.notice.removeprefix(told)
-    state.submit(undo)
-    state.submit(undo)
-    assert state.experiment == before
 
 
 def test_picked_words_shade_the_source_words_they_look_at(panel: SentencePanel, state: ExperimentState) -> None:

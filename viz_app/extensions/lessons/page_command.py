@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     from augenmerk.core.checkpoint.file import load_checkpoint
     from augenmerk.core.maps.roles import read_sample_roles
 
-    from ...state.examples import gallery
+    from ..examples.gallery import gallery
     from ..pictures.running_page import save_running_page
     from .lesson_for_page import lesson_for_page
 

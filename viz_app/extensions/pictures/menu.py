@@ -14,7 +14,6 @@ from augenmerk.core.errors import AugenmerkError, CheckpointError
 from augenmerk.core.model.heads import KIND_TITLES
 
 from ...preferences import Preferences
-from ...state.examples import gallery
 from ...state.experiment_state import ExperimentState, Progress
 from ...state.model_info import ModelInfo
 from ...theme import scales
@@ -23,6 +22,7 @@ from ...widgets.commands import Command, with_keys
 from ...widgets.dialogs import ask_where_to_save, show_failure
 from ...worker.inference import Failure, InferenceWorker, Request
 from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
+from ..examples.gallery import gallery
 from ..widgets.progress_line import ProgressLine
 from .film import NO_FFMPEG, Film, FilmHeads, formats, save_film
 from .page_lesson import PageLesson

@@ -28,7 +28,6 @@ from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, M
 from augenmerk.core.translation.experiment_file import experiment_to_json
 from augenmerk.core.translation.result import Coverage
 
-from ...state.examples import Example, copy_examples
 from ...state.head_roles import role_over_sample
 from ...state.languages import language_names
 from ...state.map_source import LEAST_DIFFERENCE
@@ -45,6 +44,7 @@ from ...state.map_text import (
 )
 from ...state.map_view_settings import SHOWN_MAPS
 from ...state.sentence_text import LOW_PROBABILITY
+from ..examples.gallery import Example, copy_examples
 from ..help.glossary import glossary
 from .legend import MARK_MEANINGS
 from .page_lesson import PageLesson, lesson_style

@@ -15,10 +15,10 @@ from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import Beam, Experiment
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.pictures.page_lesson import PageLesson
 from augenmerk.viz_app.extensions.pictures.running_page import running_page_html
-from augenmerk.viz_app.state.examples import gallery
 from tests.viz_app.extensions.pictures.browser import Browser
 from tests.viz_app.extensions.pictures.test_page_lesson import computed
 

@@ -18,12 +18,12 @@ from augenmerk.core.extensions.page.packing import BYTES_PER_PARAMETER, PackedMo
 from augenmerk.core.extensions.page.scripts import joined_script
 from augenmerk.core.resources import bundled_model_path, resource_path
 from augenmerk.viz_app.extensions.documents.reading import SHIPPED_LESSONS
+from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.help.glossary import glossary
 from augenmerk.viz_app.extensions.pictures.legend import MARK_MEANINGS
 from augenmerk.viz_app.extensions.pictures.page_parts import PARTS, page_script
 from augenmerk.viz_app.extensions.pictures.running_page import MODULES, TERMS, running_page_html, save_running_page
 from augenmerk.viz_app.launch import main
-from augenmerk.viz_app.state.examples import gallery
 from tests.core.translation.random_models import make_translator
 
 ATTENTION = resource_path(SHIPPED_LESSONS) / "1-attention.augenmerk"

@@ -32,7 +32,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.state.examples import gallery
+from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_over_sample
 from augenmerk.viz_app.state.map_text import difference_note, row_meaning

@@ -7,15 +7,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-import augenmerk.viz_app.state.examples
+import augenmerk.viz_app.extensions.examples.gallery
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.state.examples import Example, GalleryError, gallery
+from augenmerk.viz_app.extensions.examples.gallery import Example, GalleryError, gallery
+from augenmerk.viz_app.extensions.examples.menu import ExamplesMenu, GalleryPopup, cell_of
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.examples_menu import GalleryPopup, cell_of
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.parts import LEARN, TRANSLATE, examples_of, learn_page_of
 from tools.check_gallery import weights_of
 
 TRANSLATIONS = {
@@ -57,7 +58,7 @@ def test_a_wider_beam_finds_what_the_last_example_says(bundled_translator: Trans
 def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.state.examples, "resource_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(augenmerk.viz_app.extensions.examples.gallery, "resource_path", lambda name: tmp_path / name)
     assert gallery() == ()
     for broken in ("example = 3", "[[example]]\ntext = 'a'", "no toml", "[[example]]\nhead = 'cross'\n"):
         (tmp_path / "gallery.toml").write_text(broken, encoding="utf-8")
@@ -83,7 +84,7 @@ def test_the_gallery_is_as_wide_as_its_lines_at_every_scale(qapp: QApplication, 
 def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(None, sentence=example_sentences()[1], loader=open_once)
     panel, state = window.translate_page.sentence, window.state
-    panel.examples.menu().actions()[0].trigger()
+    examples_of(window).menu().actions()[0].trigger()
     (popup,) = panel.findChildren(GalleryPopup)
     place = next(place for place, example in enumerate(gallery()) if "kein Hemd" in example.text)
     qtbot.keyClick(popup, Qt.Key.Key_Down)
@@ -99,7 +100,7 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     assert example.hint in panel.note.text()
     assert panel.note.property("role") == "warm", "a failure deserves a second look"
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
-        panel.examples.show_example(gallery()[0])
+        examples_of(window).show_example(gallery()[0])
     assert panel.note.text() == gallery()[0].hint
     assert panel.note.property("role") == "muted"
     qtbot.waitUntil(lambda: not panel.findChildren(GalleryPopup))
@@ -112,7 +113,7 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
 def test_the_note_of_an_example_goes_with_its_sentence(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(None, sentence=example_sentences()[1], loader=open_once)
     panel = window.translate_page.sentence
-    panel.examples.show_example(next(example for example in gallery() if example.is_failure))
+    examples_of(window).show_example(next(example for example in gallery() if example.is_failure))
     qtbot.waitUntil(panel.note.isVisible, timeout=20_000)
     panel.input.selectAll()
     qtbot.keyClick(panel.input, Qt.Key.Key_Backspace)
@@ -135,3 +136,28 @@ def test_enter_chooses_in_the_gallery_as_in_a_menu(qtbot: QtBot, key: Qt.Key) ->
     qtbot.keyClick(popup.buttons[1], key)
     assert chosen == [gallery()[1]]
     assert not popup.isVisible()
+
+
+def test_the_gallery_is_listed_after_the_other_commands_of_the_sentence(make_window: MakeWindow) -> None:
+    titles = [command.title for command in make_window().commands.commands]
+    assert titles[titles.index("Redo") + 1] == "Gallery of examples"
+
+
+@pytest.mark.heavy
+def test_each_page_with_a_sentence_has_one_menu_of_examples_next_to_its_field(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window()
+    for name in (LEARN, TRANSLATE, LEARN):
+        window.pages.show(name)
+    learn = learn_page_of(window)
+    assert learn is not None
+    for panel in (window.translate_page.sentence, learn.sentence):
+        (menu,) = panel.findChildren(ExamplesMenu)
+        assert panel.target_menu.nextInFocusChain() is menu, "Tab reaches it after the field"
+    assert learn.sentence.rows.is_folded == window.translate_page.sentence.rows.is_folded
+    qtbot.waitUntil(menu.isVisible)
+    assert menu.mapTo(learn.sentence, menu.rect().topLeft()).x() > learn.sentence.input.geometry().right()
+    more = menu.menu().actions()[-1].menu()
+    more.actions()[-1].trigger()
+    assert learn.sentence.input.text == example_sentences()[-1]

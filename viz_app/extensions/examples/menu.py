@@ -12,18 +12,17 @@ from augenmerk.core.maps.selection import DEFAULT_LABEL_MODE
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.result import Translation
 
-from ..state.examples import Example, copy_examples, gallery
-from ..state.experiment_editor import show_experiment
-from ..state.experiment_state import ExperimentState
-from ..state.languages import language_names
-from ..state.map_view import Pair
-from ..state.model_info import ModelInfo
-from ..theme import scaled, scales
-from ..widgets.buttons import MenuButton, flat_button
-from ..widgets.labels import ElidingLabel, label
-from ..widgets.layouts import VerticalScrollArea, column_of
-from .cell_menu import Popup
-from .sentence_input import SentenceInput
+from ...state.experiment_editor import show_experiment
+from ...state.languages import language_names
+from ...state.map_view import Pair
+from ...state.model_info import ModelInfo
+from ...theme import scaled, scales
+from ...views.cell_menu import Popup
+from ...views.sentence import SentencePanel
+from ...widgets.buttons import MenuButton, flat_button
+from ...widgets.labels import ElidingLabel, label
+from ...widgets.layouts import VerticalScrollArea, column_of
+from .gallery import Example, copy_examples, gallery
 
 GALLERY_ENTRY = "What attention shows: a gallery…"
 MORE_SENTENCES = "More sentences, without notes"
@@ -91,26 +90,21 @@ class GalleryPopup(Popup):
 
 
 class ExamplesMenu(MenuButton):
-    """Offers sentences that suit the model: by topic, or in a plain list.
+    """Offers sentences that suit the model, next to the field of a sentence: by topic, or in a plain list."""
 
-    Attributes:
-        requested_text: the sentence of the command line; no example takes its place.
-
-    Signals:
-        explained(str): the chosen example is shown; its hint, empty for a wrong translation.
-    """
-
-    explained = Signal(str)
-
-    def __init__(self, state: ExperimentState, field: SentenceInput) -> None:
+    def __init__(self, panel: SentencePanel) -> None:
         super().__init__("Examples ▾", "Choose an example")
-        self._state, self._field = state, field
+        self._panel, self._state, self._field = panel, panel.state, panel.input
         self._sentences: tuple[str, ...] = ()
         self._is_bundled: bool | None = None
         self._shown: Example | None = None
-        self.requested_text = ""
-        self._offer(example_sentences())
-        state.model_changed.connect(self._on_model)
+        panel.rows.add_beside_field(self)
+        panel.other_way = lambda: "choose an example" if self.isEnabled() else ""
+        if self._state.model is None:
+            self._offer(example_sentences())
+        else:
+            self._on_model(self._state.model)
+        self._state.model_changed.connect(self._on_model)
 
     def open_gallery(self) -> None:
         """Offers the examples by topic; the chosen one is translated, and its head and cell are shown.
@@ -140,7 +134,7 @@ class ExamplesMenu(MenuButton):
             return
         self._shown = None
         self._state.result_changed.disconnect(self._point_at_example)
-        self.explained.emit("" if example.is_failure else example.hint)
+        self._panel.notes.expect_plain("" if example.is_failure else example.hint)
         self._state.report(example.hint)
         self._state.settings.label_mode = DEFAULT_LABEL_MODE  # the hints refer to these rows
         self._state.intents.choose_head(example.head)
@@ -159,7 +153,7 @@ class ExamplesMenu(MenuButton):
         if (sentences, is_bundled) == (self._sentences, self._is_bundled):
             return
         is_old_example = text in self._sentences and text not in sentences
-        is_untouched = is_old_example and text != self.requested_text and self._field.is_committed
+        is_untouched = is_old_example and text != self._panel.requested_text and self._field.is_committed
         self._sentences, self._is_bundled = sentences, is_bundled
         plain = menu = QMenu(self)
         if is_bundled and sentences == example_sentences() and gallery():

@@ -1,0 +1,77 @@
+"""An example that nobody has touched gives way to one for the next model."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.config import preset
+from augenmerk.core.device import DeviceChoice
+from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import example_sentences
+from augenmerk.core.translation.experiment import Experiment, ForcedToken, HeadScaled
+from augenmerk.viz_app.extensions.examples.menu import ExamplesMenu
+from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, undo
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.sentence import SentencePanel
+from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
+
+MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1)
+COPY = replace(MODEL, run=preset("copy-task-small"))
+
+
+@pytest.fixture
+def state() -> ExperimentState:
+    state = ExperimentState()
+    state.begin_model(MODEL)
+    return state
+
+
+def answer(state: ExperimentState) -> None:
+    """Computes what is asked for."""
+    state.accept(FakeTranslator(None, "cpu").compare(state.experiment))
+
+
+def test_an_untouched_example_gives_way_to_one_of_the_next_model(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    state.prepare_text(example_sentences()[0])
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    ExamplesMenu(panel)
+    state.begin_model(COPY)
+    assert state.experiment.source_text.split()[0] == "1"
+    assert panel.input.placeholderText() == "Type numbers separated by spaces"
+    state.submit(open_experiment(Experiment("1 2 2 2")), asks=False)
+    state.begin_model(MODEL)
+    assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
+
+
+@pytest.mark.heavy
+def test_an_example_that_gives_way_keeps_what_concerns_heads_and_names_what_it_drops(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    state.prepare_text(example_sentences()[0])
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    ExamplesMenu(panel)
+    there, missing = HeadScaled(Head("cross", 1, 3)), HeadScaled(Head("encoder", 0, 7))
+    answer(state)
+    state.submit(intervene(there, missing, ForcedToken(1, "dog")))
+    answer(state)
+    before = state.experiment
+    state.begin_model(COPY)
+    assert state.experiment.source_text.split()[0] == "1"
+    assert state.experiment.interventions == (missing, there)
+    told = "Dropped with the sentence that it belongs to: step 2: dog. Undo restores it."
+    assert state.notice == told
+    result = make_result(make_translation(state.experiment.source_text))
+    state.accept(replace(result, dropped=(missing,)))
+    assert state.notice.startswith(told)
+    assert "encoder 1·8 off" in state.notice.removeprefix(told)
+    state.submit(undo)
+    state.submit(undo)
+    assert state.experiment == before
