@@ -56,6 +56,10 @@ class Registry(MutableMapping[str, DeclarationT], Generic[DeclarationT]):
     def __delitem__(self, name: str) -> None:
         del self._declarations[name]
 
+    def leave_out(self, name: str) -> None:
+        """Leaves out a declaration whose code cannot be used."""
+        self._declarations[name] = None
+
     def __iter__(self) -> Iterator[str]:
         declarations = self._usable()
         return iter(sorted(declarations, key=lambda name: getattr(declarations[name], "order", 0)))

@@ -51,6 +51,7 @@ print("last commands:", *(bound.title for bound in window.commands.commands[-2:]
 for shown in app.topLevelWidgets():
     if shown is not window:
         shown.close()
+print("drawings:", *page.head.drawings, "menu:", page.head.picture_menu.isVisible())
 print("pages:", *window.top_bar.tabs, "parts:", len(window.parts), "analysis:", page.analysis.isVisible())
 window.shutdown.end()
 print("remembered:", Preferences(settings).analysis_tab)
@@ -78,5 +79,6 @@ def test_the_window_translates_shows_and_explains_maps_and_saves_a_picture(tmp_p
     assert "changed: True" in told
     assert "last commands: Full screen Quit" in told
     assert "pages: translate parts: 0 analysis: False" in told
+    assert "drawings: heatmap menu: False" in told
     assert "remembered: Word" in told, "a tab that is missing today is there tomorrow"
     assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")

@@ -1,5 +1,7 @@
 """The parts of a window that extensions add, by their classes."""
 
+from PySide6.QtWidgets import QSlider
+
 from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments
 from augenmerk.viz_app.extensions.documents.part import DocumentsPart
 from augenmerk.viz_app.extensions.examples.menu import ExamplesMenu
@@ -10,6 +12,7 @@ from augenmerk.viz_app.extensions.learn.part import NAME as LEARN
 from augenmerk.viz_app.extensions.learn.part import LearnPart
 from augenmerk.viz_app.extensions.lessons.lesson_documents import LessonDocuments
 from augenmerk.viz_app.extensions.lessons.part import LessonsPart
+from augenmerk.viz_app.extensions.lines.view import LinesView, ThresholdControl
 from augenmerk.viz_app.extensions.pictures.menu import ExportMenu
 from augenmerk.viz_app.extensions.pictures.part import ExportsPart
 from augenmerk.viz_app.extensions.presentation.presentation import Presentation, PresentationPart, Views
@@ -19,6 +22,7 @@ from augenmerk.viz_app.extensions.train.part import NAME as TRAIN
 from augenmerk.viz_app.extensions.train.part import TrainPart
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.pages import TRANSLATE
+from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.window_part import PartT
 
 __all__ = ["LEARN", "TRAIN", "TRANSLATE"]
@@ -41,6 +45,16 @@ def examples_of(window: MainWindow) -> ExamplesMenu:
 
 def imports_of(window: MainWindow) -> ImportPart:
     return part(window, ImportPart)
+
+
+def lines_of(panel: HeadPanel) -> LinesView:
+    lines = panel.drawings["lines"]
+    assert isinstance(lines, LinesView)
+    return lines
+
+
+def threshold_of(panel: HeadPanel) -> QSlider:
+    return panel.findChild(ThresholdControl).slider
 
 
 def lessons_of(window: MainWindow) -> LessonDocuments:

@@ -39,6 +39,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage, Veil
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.parts import lines_of
 from tests.viz_app.synthetic import FakeTranslator
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -287,7 +288,7 @@ def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(qtbot: QtB
     page.head.query_key.explanation.is_open = True
     page.head.query_key.close_button.setFocus()
     qtbot.keyClick(page.head.query_key.close_button, Qt.Key.Key_Space)
-    assert page.head.lines.hasFocus()
+    assert lines_of(page.head).hasFocus()
     page.head.export_button.setFocus()
     page.show_message("Nothing is shown.")
     assert page.sentence.input.hasFocus()

@@ -39,6 +39,7 @@ from tests.viz_app.parts import (
     documents_of,
     learn_page_of,
     lessons_of,
+    lines_of,
     open_chapter_in,
     present_in,
     presentation_of,
@@ -71,7 +72,7 @@ def test_the_map_fills_the_screen_without_controls(make_window: MakeWindow, qtbo
     assert meaning == map_text.meaning_of_query(window.state)
     window.state.settings.picture = "lines"
     assert shown.caption.text().split("\n")[1].startswith("The lines of each token: ")
-    assert head.lines.isVisible()
+    assert lines_of(head).isVisible()
     window.state.settings.picture = "heatmap"
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert not shown.isVisible()
@@ -501,8 +502,8 @@ def test_it_shows_lines_where_the_page_does(make_window: MakeWindow, qtbot: QtBo
     head = window.translate_page.head
     assert head.heatmap.isVisible()
     window.state.settings.picture = "lines"
-    assert head.lines.isVisible()
-    assert head.lines._painter is not None
+    assert lines_of(head).isVisible()
+    assert lines_of(head)._painter is not None
 
 
 @pytest.mark.heavy

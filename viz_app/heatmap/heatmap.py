@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from math import ceil, cos, degrees, radians, sin, tan
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
 
 from ..state import map_text
 from ..state.experiment_state import ExperimentState
+from ..state.map_drawings import DrawingName
 from ..state.map_source import Cache
 from ..state.map_view import (
     MARKS,
@@ -36,13 +37,7 @@ from ..state.map_view import (
     SelectionMode,
     token_shift_of_queries,
 )
-from ..state.map_view_settings import (
-    FIT,
-    Picture,
-    Zoom,
-    on_redraw,
-    zoomed,
-)
+from ..state.map_view_settings import FIT, Zoom, on_redraw, zoomed
 from ..state.sentence_text import visible
 from ..theme import Theme, current_theme
 from ..widgets.canvas import Canvas
@@ -58,10 +53,23 @@ from .drawing import (
 from .map_image import draw_map, hatch, map_image, paint_shapes
 
 
-class LargeMap(Canvas):
-    """Shows the large map of an `ExperimentState` as `picture`; subclasses override `rebuild`."""
+class PaintedMap(Protocol):
+    """A map that paints itself into its size."""
 
-    picture: ClassVar[Picture]
+    size: QSize
+
+    def paint(self, painter: QPainter) -> None:
+        """Paints it."""
+
+
+class LargeMap(Canvas):
+    """Shows the large map of an `ExperimentState` in one way to draw it; subclasses override what they need.
+
+    Attributes:
+        picture: the name of that way in `DRAWINGS`.
+    """
+
+    picture: ClassVar[DrawingName]
 
     def __init__(self, state: ExperimentState) -> None:
         super().__init__()
@@ -90,14 +98,39 @@ class LargeMap(Canvas):
             selection.pick_keys(self._view.keys_of(band))
 
     def show_map(self) -> None:
-        """Shows the current map, or nothing while the settings ask for another picture."""
-        had_view, is_shown = self._view is not None, self._state.settings.picture == self.picture
+        """Shows the current map, or nothing while the settings ask for another drawing."""
+        had_view, is_shown = self._view is not None, self._state.settings.known_picture == self.picture
         view = self._state.maps.view() if is_shown else None
         if self._view is not None and (view is None or view.all_labels != self._view.all_labels):
             self._state.selection.clear_hovered()  # the mouse is over a place of the former drawing
         self._view = view
         if is_shown or had_view:
             self.rebuild()
+
+    def rebuild(self) -> None:
+        """Draws another map."""
+        raise NotImplementedError
+
+    def framed(self) -> QWidget:
+        """The map, or a widget around it that scrolls."""
+        return self
+
+    def make_controls(self) -> QWidget | None:
+        """Makes what is shown below the map while it is drawn in this way; None for nothing."""
+        return None
+
+    def queries_at(self, point: QPointF) -> tuple[int, ...]:
+        """The queries that a point stands for; empty if there is none."""
+        return ()
+
+    def pair_at(self, point: QPointF) -> Pair | None:
+        """The query and the key of the value at a point; None if there is none."""
+        return None
+
+    @classmethod
+    def exported(cls, state: ExperimentState, theme: Theme, view: MapView) -> PaintedMap | None:
+        """The map for a file; None for a heatmap."""
+        return None
 
 
 def selection_mode_of(event: QMouseEvent) -> SelectionMode:

@@ -17,9 +17,10 @@ from augenmerk.core.translation.result import MapKind
 
 from .experiment_state import ExperimentState
 from .head_roles import role_in_words
+from .map_drawings import DRAWINGS, DrawingName
 from .map_source import hides_nothing
 from .map_view import NO_MARKS, SHORTENED, Band, MapView, Pair, scaling_text
-from .map_view_settings import Picture, ShownMaps
+from .map_view_settings import ShownMaps
 from .marks import marks_of_large_map, query_sum
 from .sentence_text import elided
 
@@ -63,14 +64,14 @@ def network_note(experiment: Experiment, side: Side, layer: int) -> str:
     return f"FFN {scaling}" if scaling else ""
 
 
-def meaning_of_query(state: ExperimentState, picture: Picture = "heatmap") -> str:
+def meaning_of_query(state: ExperimentState, picture: DrawingName = "heatmap") -> str:
     """One sentence on the meaning of a query's row, or of its lines, on the large map."""
     lifts_mask = state.translation is not None and state.translation.experiment.lifts_mask
     view = state.maps.view()
     band_name = view.query_band_name if view is not None else "row"
-    each = f"Each {band_name}" if picture == "heatmap" else "The lines of each token"
+    row = DRAWINGS[picture].row.format(row=band_name)
     kind, mode = state.selection.head.kind, state.settings.label_mode
-    return row_meaning(kind, mode, state.languages, each, lifts_mask=lifts_mask)
+    return row_meaning(kind, mode, state.languages, row, lifts_mask=lifts_mask)
 
 
 def row_meaning(
@@ -97,6 +98,14 @@ def off_note(state: ExperimentState) -> str:
     if not (is_shown and state.selection.head in state.experiment_of_marks.heads_off):
         return ""
     return OFF_NOTE
+
+
+def drawing_note(state: ExperimentState) -> str:
+    """One sentence if the chosen way to draw the large map is not there; else empty."""
+    name = state.settings.picture
+    if name in DRAWINGS:
+        return ""
+    return f"There is no drawing “{name}” here: its extension is not installed. The heatmap is shown."
 
 
 def measure_note(state: ExperimentState) -> str:
@@ -262,15 +271,13 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     view, settings = state.maps.view(), state.settings
     if view is None:
         return ()
-    is_lines = settings.picture == "lines"
-    headings = (
-        ("Tokens on the left:", "Tokens on the right:", "Lines:")
-        if is_lines
-        else (f"{view.query_band_name.capitalize()}s:", f"{view.key_band_name.capitalize()}s:", "Cells:")
-    )
+    drawing = DRAWINGS[settings.known_picture]
+    queries, keys = f"{view.query_band_name.capitalize()}s", f"{view.key_band_name.capitalize()}s"
+    headings = (heading.format(queries=queries, keys=keys) for heading in drawing.headings)
     parts = _of_experiment(state)
     parts.append(Part("For example:", _example(state, view)))
-    texts = _queries(state), _keys(state), _lines(state) if is_lines else _cells(state)
+    values = " ".join(filter(None, (drawing.explain(state), _cells(state))))
+    texts = _queries(state), _keys(state), values
     parts += map(Part, headings, texts)
     if settings.scope == "head":
         parts.append(Part("This head:", _head(state)))
@@ -350,14 +357,6 @@ def _cells(state: ExperimentState) -> str:
         over_heads = f"The mean over {num_heads} heads is shown."
         sentences.append(over_heads if is_mean else f"The largest value among {num_heads} heads is shown.")
     return " ".join(sentences)
-
-
-def _lines(state: ExperimentState) -> str:
-    threshold = percent(state.settings.line_threshold)
-    sentences = [f"Wider lines stand for larger values. Lines under {threshold} of the strongest colour are left out."]
-    if _is_signed(state):
-        sentences.append("Orange lines mean more, blue lines less.")
-    return " ".join([*sentences, _cells(state)])
 
 
 def _is_signed(state: ExperimentState) -> bool:

@@ -22,6 +22,10 @@ from augenmerk.core.maps.selection import (
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 
+from .map_drawings import DRAWINGS, DrawingName
+
+EXTENSIBLE: Mapping[str, Mapping[str, Any]] = {"measure": MEASURES, "picture": DRAWINGS}
+"""Options that extensions add values to. Files keep a value whose extension is not installed."""
 Redraws = Literal["maps", "large map", "grid"]
 """All maps; the large one alone; the thumbnails alone."""
 
@@ -44,8 +48,8 @@ def choices_of(options: type) -> Mapping[str, tuple[object, ...]]:
 
 
 def _choices(name: str, hint: Any) -> tuple[object, ...]:
-    if name == "measure":  # others can be added
-        return tuple(MEASURES)
+    if name in EXTENSIBLE:
+        return tuple(EXTENSIBLE[name])
     if hint is bool:
         return False, True
     return get_args(hint) if get_origin(hint) is Literal else ()
@@ -64,7 +68,6 @@ def on_redraw(options: Any, redraws: Sequence[Redraws], redraw: Callable[[], obj
 
 
 Scale = Literal["shared", "layer", "own"]
-Picture = Literal["heatmap", "lines"]
 Order = Literal["layer", "role", "clarity"]
 Scope = Literal["head", "layer", "all", "chosen"]
 ShownMaps = Literal["original", "changed", "difference"]
@@ -94,7 +97,7 @@ class MapViewSettings:
         combination: mean or maximum of these.
         several: the set, all of one kind.
         shown: the maps of the original translation, of the changed one, or their difference.
-        picture: whether the large map is drawn as a heatmap or as lines.
+        picture: how the large map is drawn: a name in `DRAWINGS`; if it does not exist, as a heatmap.
         zoom: the size of the cells of the large map, see `Zoom`.
         line_threshold: lines for less than this part of the last colour's weight are left out.
         order: of the heads in the grid: by layer, by role, or the clearest first.
@@ -115,7 +118,7 @@ class MapViewSettings:
     combination: Combination = option("mean", "large map")
     several: frozenset[Head] = option(frozenset(), "large map", "grid")
     shown: ShownMaps = option("changed", "maps")
-    picture: Picture = option("heatmap", "large map")
+    picture: DrawingName = option("heatmap", "large map")
     zoom: Zoom = option(FIT)
     line_threshold: float = option(0.1)
     order: Order = option("layer", "grid")
@@ -128,6 +131,11 @@ class MapViewSettings:
     def known_measure(self) -> MeasureName:
         """The measure; the weight if its extension is not installed."""
         return self.measure if self.measure in MEASURES else "weight"
+
+    @property
+    def known_picture(self) -> DrawingName:
+        """How the map is drawn: as a heatmap if the extension is not installed."""
+        return self.picture if self.picture in DRAWINGS else "heatmap"
 
     @property
     def folded_kinds(self) -> tuple[MapKind, ...]:

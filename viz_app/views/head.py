@@ -1,7 +1,8 @@
 """One head, large."""
 
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -26,7 +27,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QRadioButton,
     QSizePolicy,
-    QSlider,
     QStackedWidget,
     QToolTip,
     QWidget,
@@ -41,13 +41,13 @@ from augenmerk.core.model.heads import KIND_TITLES
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import MapKind
 
-from ..heatmap.heatmap import Heatmap, least_height
+from ..heatmap.heatmap import Heatmap, LargeMap, least_height
 from ..heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
-from ..heatmap.lines_view import LinesView
 from ..state import map_text
 from ..state.experiment_editor import switch_text, toggle
 from ..state.experiment_state import ExperimentState
 from ..state.head_roles import role_in_words, role_name
+from ..state.map_drawings import DRAWINGS, HEATMAP, DrawingName
 from ..state.map_view import Pair
 from ..state.map_view_settings import FIT, on_redraw
 from ..state.weight_explanation import (
@@ -66,7 +66,6 @@ from ..widgets.dialogs import ask_where_to_save, show_failure
 from ..widgets.labels import ElidingLabel, StableHeightLabel, label
 from ..widgets.layouts import (
     ContentHeightScrollArea,
-    VerticalScrollArea,
     column_of,
     keep_room,
     row_of,
@@ -94,26 +93,23 @@ LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 225, 110, 570, 130
 """Pixels that the name of a head needs with the buttons at the right end; with its role; and the question in full."""
 EXPLANATION_SHARE, LEAST_EXPLANATION = 0.33, 36
 """The greatest share of the panel's height, so that the map stays in sight; the least height: two lines."""
+_LOG = logging.getLogger(__name__)
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
-PICTURES = {
-    "heatmap": ("heatmap", "Heatmap: a cell for each pair of tokens"),
-    "lines": ("lines", "Lines between tokens, wider for larger weights"),
-}
 
 
 class HeadPanel(QFrame):
     """The chosen head, large, with its controls and the meaning of its rows. It passes keyboard focus to the map.
 
     Attributes:
-        heatmap, lines: the map, in two ways of drawing; `map` holds both.
+        drawings: the map in each way to draw it, by name; `heatmap` is the kernel's own, `map` holds all.
         query_key: explains the pinned weight, over the map.
         pick_line: the pinned cell and picked tokens, in words.
-        sizes: the size of the cells, or the threshold of the lines.
+        sizes: the size of the cells, or the controls of another drawing.
         controls: the names of rows and columns, and the hidden ones; a low panel shows their menu instead.
         switch_button: switches the head off, or on again.
         export_button: saves the map as a picture; extensions put a larger menu on it.
         measure_menu: the measure of the cells.
-        picture_menu: heatmap or lines.
+        picture_menu: the ways to draw the map; hidden if there is only one.
         scope_menu, combination_menu: the heads in the map, and their combination.
         explain_button, explanation, explanation_text: explain the map.
         title, role, meaning: the name of the head, its role here, and the meaning of a row.
@@ -126,16 +122,15 @@ class HeadPanel(QFrame):
         self.setProperty("role", "panel")
         self._state = state
         self.heatmap = Heatmap(state)
-        self.lines = LinesView(state)
+        self.drawings: dict[DrawingName, LargeMap] = {"heatmap": self.heatmap, **_added_drawings(state)}
         self.map = QStackedWidget()
-        self.map.addWidget(self.heatmap)
-        lines_area = VerticalScrollArea(self.lines)  # more tokens than fit
-        lines_area.setMinimumSize(320, 120)
-        self.map.addWidget(lines_area)
+        self._frames = {name: drawing.framed() for name, drawing in self.drawings.items()}
+        for frame in self._frames.values():
+            self.map.addWidget(frame)
         self.query_key = QueryKeyCard(state, controller, self)
         self.pick_line = PickLine(state, self.query_key.explanation)
         self.controls = TokenControls(state)
-        self.sizes = SizeControls(state)
+        self.sizes = SizeControls(state, self.drawings)
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
@@ -164,7 +159,10 @@ class HeadPanel(QFrame):
         for measure, action in self.measure_menu.actions_by_name.items():
             described = MEASURES[measure]
             action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
-        self.picture_menu = ChoiceMenu("How the map is drawn", PICTURES)
+        drawings = {name: (drawing.name, drawing.tip) for name, drawing in DRAWINGS.items()}
+        self.picture_menu = ChoiceMenu("How the map is drawn", drawings)
+        if len(drawings) == 1:
+            self.picture_menu.hide()
         self.scope_menu = ChoiceMenu("The heads in the map", SCOPES)
         self.combination_menu = ChoiceMenu("How to combine several heads", COMBINATIONS)
         self.picture_menu.chosen.connect(state.selection.clear_hovered)
@@ -242,7 +240,7 @@ class HeadPanel(QFrame):
         self.query_key.rebuilt.connect(self._place_card)
         for button, num_steps in ((self.sizes.zoom_out, -1), (self.sizes.zoom_in, 1)):
             button.clicked.connect(partial(self._zoom, num_steps))
-        for widget in (self.heatmap, self.lines):
+        for widget in self.drawings.values():
             widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             widget.customContextMenuRequested.connect(partial(self._open_cell_menu, widget))
 
@@ -252,8 +250,8 @@ class HeadPanel(QFrame):
         for name, menu in self._menus.items():
             menu.show_choice(getattr(settings, name))
         self.combination_menu.setVisible(settings.scope != "head")
-        self.map.setCurrentIndex(1 if settings.picture == "lines" else 0)
-        self.setFocusProxy(self.lines if settings.picture == "lines" else self.heatmap)
+        self.map.setCurrentWidget(self._frames[settings.known_picture])
+        self.setFocusProxy(self.drawings[settings.known_picture])
         self._show_head()
 
     def _show_head(self) -> None:
@@ -261,8 +259,9 @@ class HeadPanel(QFrame):
         state = self._state
         self._name_head()
         notes = map_text.off_note(state), map_text.difference_note(state), map_text.hiding_note(state)
-        meaning = map_text.meaning_of_query(state, state.settings.picture)
-        self._meanings = " ".join(filter(None, notes)), meaning, map_text.measure_note(state)
+        meaning = map_text.meaning_of_query(state, state.settings.known_picture)
+        missing = map_text.measure_note(state), map_text.drawing_note(state)
+        self._meanings = " ".join(filter(None, notes)), meaning, " ".join(filter(None, missing))
         measure, kind = state.settings.known_measure, state.selection.head.kind
         self._offers_cancel = state.measuring.is_awaited and kind in MEASURES[measure].kinds
         self._show_explanation()
@@ -307,9 +306,9 @@ class HeadPanel(QFrame):
             place = self.switch_button.mapToGlobal(self.switch_button.rect().bottomLeft())
             PartEditor(self._state, self._state.selection.head, self).open_at(place)
 
-    def _open_cell_menu(self, widget: Heatmap | LinesView, point: QPoint) -> None:
+    def _open_cell_menu(self, widget: LargeMap, point: QPoint) -> None:
         at = QPointF(point)
-        pair = widget.pair_at(at) if isinstance(widget, Heatmap) else None
+        pair = widget.pair_at(at)
         place = widget.mapToGlobal(point)
         self.cell_menu = CellMenu(self._state, widget.queries_at(at), pair, place, self, self.cell_offers)
         self.query_key.offer_baseline(self.cell_menu, pair)
@@ -415,6 +414,19 @@ def with_cancel(text: str) -> str:
     return f'{lines} <a href="cancel" style="color:{color}">Cancel</a> (Esc)'
 
 
+def _added_drawings(state: ExperimentState) -> dict[DrawingName, LargeMap]:
+    """The map in each way to draw it that extensions add; one that is broken is left out and reported by name."""
+    drawings: dict[DrawingName, LargeMap] = {}
+    for name, declaration in list(DRAWINGS.items()):
+        if declaration is not HEATMAP:
+            try:
+                drawings[name] = declaration.load()(state)
+            except Exception:  # whatever an extension does, the heatmap is there
+                _LOG.exception("The drawing “%s” of maps cannot be used", name)
+                DRAWINGS.leave_out(name)
+    return drawings
+
+
 def forms_of_title(title: str, kind: MapKind) -> tuple[str, ...]:
     """Forms of a title, from "Cross-attention · layer 3 · head 5 · off" to "Cross 3·5 off"."""
     short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
@@ -422,7 +434,6 @@ def forms_of_title(title: str, kind: MapKind) -> tuple[str, ...]:
     return title, short, shorter, shorter.replace(" · ", " ")
 
 
-MAX_THRESHOLD_PERCENT = 60
 MODES = ("predicted", "read")
 """The ways to name queries."""
 TOKEN_ACTIONS = {
@@ -509,62 +520,38 @@ class TokenControls(QWidget):
 
 
 class SizeControls(QWidget):
-    """The size of the map's cells, or the weight from which lines are drawn.
+    """The size of the heatmap's cells, or the controls of another drawing.
 
     Attributes:
         zoom_out, zoom_fit, zoom_in: of the heatmap.
-        threshold: of the lines, in percent of the last colour's weight.
     """
 
-    def __init__(self, state: ExperimentState) -> None:
+    def __init__(self, state: ExperimentState, drawings: Mapping[DrawingName, LargeMap]) -> None:
         super().__init__()
         self._state = state
         self.zoom_out = flat_button("−", "Smaller cells (Ctrl + mouse wheel)")
         self.zoom_fit = flat_button("Fit", "Fit the whole map")
         self.zoom_in = flat_button("+", "Larger cells (Ctrl + mouse wheel); the map scrolls")
-        self.zoom_fit.clicked.connect(self._fit)
-        self.threshold = QSlider(Qt.Orientation.Horizontal)
-        self.threshold.setRange(0, MAX_THRESHOLD_PERCENT)
-        scales(self.threshold.setFixedWidth, 110)
-        self.threshold.setToolTip("Weaker lines are left out")
-        self.threshold.setAccessibleName("Weakest line that is drawn")
-        self.threshold.valueChanged.connect(self._choose_threshold)
-        self._caption = label("small")
-        row_of(self.zoom_out, self.zoom_fit, self.zoom_in, self._caption, self.threshold, spacing=4, within=self)
+        self.zoom_fit.clicked.connect(lambda: setattr(state.settings, "zoom", FIT))
+        zoom = QWidget()
+        row_of(self.zoom_out, self.zoom_fit, self.zoom_in, spacing=4, within=zoom)
+        self._controls = {"heatmap": zoom}
+        for name, drawing in drawings.items():
+            if (controls := drawing.make_controls()) is not None:
+                self._controls[name] = controls
+        row_of(*self._controls.values(), spacing=4, within=self)
         self.rebuild()
-        for changed in (state.settings.events.picture, state.settings.events.line_threshold):
-            changed.connect(self.rebuild, max_args=0)
+        state.settings.events.picture.connect(self.rebuild, max_args=0)
 
     def rebuild(self) -> None:
-        """Updates the controls to the picture and the threshold."""
-        settings = self._state.settings
-        is_lines = settings.picture == "lines"
-        for button in (self.zoom_out, self.zoom_fit, self.zoom_in):
-            button.setVisible(not is_lines)
-        self._caption.setText(f"from {settings.line_threshold:.2f}")
-        self.threshold.setValue(round(100 * settings.line_threshold))
-        for widget in (self._caption, self.threshold):
-            widget.setVisible(is_lines)
-
-    def _fit(self) -> None:
-        self._state.settings.zoom = FIT
-
-    def _choose_threshold(self, percent: int) -> None:
-        self._state.settings.line_threshold = percent / 100
+        """Shows the controls of the drawing in sight."""
+        for name, controls in self._controls.items():
+            controls.setVisible(name == self._state.settings.known_picture)
 
 
 LEAST_WORDS = 150
 """Minimum width of the words in pixels; with less room next to the buttons, they have a line of their own."""
 _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
-LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
-Click words at the left to sum their lines
-Click words at the left
-Click words"""
-CELLS_HINT = """Click a cell to pin it, words on an axis to sum them (Ctrl, Shift: several)
-Click a cell to pin it, words on an axis to sum them
-Click a cell or a word
-Click a cell"""
-"""A hint from the whole sentence to a few words."""
 
 
 class PickLine(QWidget):
@@ -580,7 +567,7 @@ class PickLine(QWidget):
     def __init__(self, state: ExperimentState, explanation: WeightExplanation) -> None:
         super().__init__()
         self._state, self._explanation = state, explanation
-        self.label = ElidingLabel("small", CELLS_HINT, elide=Qt.TextElideMode.ElideMiddle)
+        self.label = ElidingLabel("small", HEATMAP.hint, elide=Qt.TextElideMode.ElideMiddle)
         self.clear_button = flat_button("Clear", "Unpin the cell and clear picked tokens (Esc)")
         keep_room(self.clear_button)  # the map must not jump when a cell is pinned
         self.clear_button.clicked.connect(state.selection.clear_marks)
@@ -647,11 +634,11 @@ class PickLine(QWidget):
 
     def rebuild(self) -> None:
         """Updates words and buttons to the selection and the settings."""
-        state, is_lines = self._state, self._state.settings.picture == "lines"
+        state, drawing = self._state, DRAWINGS[self._state.settings.known_picture]
         parent = self.parentWidget()  # the panel of the map, which passes focus to the map
         set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
-        self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else CELLS_HINT))
-        self.explain_button.setVisible(not is_lines)
+        self.label.setText(map_text.marks_in_words(state) or drawing.hint)
+        self.explain_button.setVisible(drawing is HEATMAP)
         self.explain_button.setChecked(self._explanation.is_open)
 
 

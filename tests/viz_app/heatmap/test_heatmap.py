@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QFontMetrics, QImage
+from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -12,7 +12,6 @@ from augenmerk.viz_app.heatmap.drawing import (
     SIGNED_PAPER,
 )
 from augenmerk.viz_app.heatmap.heatmap import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, Heatmap, lay_out, thinned, value_place
-from augenmerk.viz_app.heatmap.lines_view import LinesPainter, LinesView
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view import Pair, Place, SelectionMode
@@ -314,30 +313,6 @@ def test_without_a_partner_the_changed_map_is_shown_in_its_usual_colours(
     assert heatmap.grab().toImage() == before
 
 
-@pytest.mark.heavy
-def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
-    state.settings.picture, state.settings.line_threshold = "lines", 0.0
-    lines = LinesView(state)
-    qtbot.addWidget(lines)
-    lines.resize(640, 420)
-    lines.show()
-    state.accept(_changed())
-    usual = lines.grab().toImage()
-    state.settings.shown = "difference"
-    painter, view = lines._painter, state.maps.view()
-    assert painter is not None
-    assert view is not None
-    picture = lines.grab().toImage()
-    assert picture != usual
-    np.testing.assert_allclose(
-        painter.strength(), np.abs(np.nan_to_num(view.values)) / painter.top, rtol=1e-4, atol=1e-6
-    )
-    middle = range(int(painter.left) + 20, int(painter.right) - 20, 3)
-    colors = [picture.pixelColor(x, y) for x in middle for y in range(30, 400, 2)]
-    assert any(color.red() > color.blue() + 40 for color in colors)
-    assert any(color.blue() > color.red() + 40 for color in colors)
-
-
 def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
     other = ExperimentState()
     other.show_translation(make_translation("zwei", "two"))
@@ -351,21 +326,6 @@ def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Them
     assert second.grab().toImage() == before
     assert first.cell_rect(Pair(8, 8)) is not None
     assert second.cell_rect(Pair(8, 8)) is None
-
-
-@pytest.mark.parametrize("width", [320, 640, 1200])
-def test_the_titles_of_the_lines_are_never_cut(state: ExperimentState, theme: Theme, width: int) -> None:
-    state.accept(ExperimentResult.of(make_translation("a b", "c d")))  # the shorter the words, the narrower the columns
-    view = state.maps.view()
-    assert view is not None
-    painter = LinesPainter(state, theme, view, QSize(width, 300))
-    metrics = QFontMetrics(theme.font("small"))
-    places = painter.title_places("token predicted", "looks at")
-    for place, shown in zip(places, ("token predicted", "looks at"), strict=True):
-        assert place.width() >= metrics.horizontalAdvance(shown)
-    assert places[0].left() >= 0
-    assert places[1].right() <= width
-    assert places[0].right() < places[1].left()
 
 
 def test_the_step_that_is_looked_at_has_no_colour_of_changes(heatmap: Heatmap, state: ExperimentState) -> None:

@@ -19,6 +19,7 @@ from augenmerk.viz_app.state.map_view import MapView, Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import lines_of, threshold_of
 from tests.viz_app.synthetic import make_result, make_translation
 
 
@@ -246,18 +247,18 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
 def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     page.head.picture_menu.actions_by_name["lines"].trigger()
-    assert page.head.lines.isVisible()
+    assert lines_of(page.head).isVisible()
     assert not page.head.heatmap.isVisible()
     assert "to sum their lines" in page.head.pick_line.label.text()
     assert "cells" not in page.head.pick_line.label.text(), "there are none to be pinned"
-    view, painter = _view(page), page.head.lines._painter
+    view, painter = _view(page), lines_of(page.head)._painter
     assert view is not None
     assert painter is not None
-    page.head.sizes.threshold.setValue(30)
+    threshold_of(page.head).setValue(30)
     np.testing.assert_allclose(painter.strength(), np.where(view.values >= 0.3, view.values, 0), rtol=1e-5)
-    few = page.head.lines.grab().toImage()
-    page.head.sizes.threshold.setValue(0)
-    assert page.head.lines.grab().toImage() != few
+    few = lines_of(page.head).grab().toImage()
+    threshold_of(page.head).setValue(0)
+    assert lines_of(page.head).grab().toImage() != few
     assert (painter.strength() > 0).sum() == (view.values > 0).sum()
 
 
@@ -266,7 +267,7 @@ def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot)
     words = " ".join(f"w{number}" for number in range(100))
     page = _page(make_window, make_translation(words, words, num_layers=1, num_heads=2))
     page.head.picture_menu.actions_by_name["lines"].trigger()
-    qtbot.waitUntil(lambda: page.head.lines.height() > 1600)
+    qtbot.waitUntil(lambda: lines_of(page.head).height() > 1600)
     assert page.head.map.height() < 700
 
 

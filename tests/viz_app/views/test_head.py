@@ -1,9 +1,9 @@
 """The panel of the large map: menus set settings, words around the map, the context menu, the row editor."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
@@ -16,14 +16,17 @@ from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Trans
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.presentation.presentation import caption
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
+from augenmerk.viz_app.heatmap.heatmap import LargeMap
 from augenmerk.viz_app.state.experiment_editor import scale, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Band, Pair
+from augenmerk.viz_app.state.map_drawings import DRAWINGS, MapDrawing
+from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import ShownMapsSwitch
 from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.parts import lines_of, threshold_of
 from tests.viz_app.synthetic import FakeTranslator, make_translation
 
 
@@ -90,8 +93,8 @@ def test_menus_and_boxes_set_the_settings(panel: HeadPanel, state: ExperimentSta
     assert (settings.hides_wrapping, settings.hides_punctuation, settings.merges_words) == (True, True, False)
     assert settings.label_mode == "read"
     panel.picture_menu.actions_by_name["lines"].trigger()
-    assert panel.lines.isVisible()
-    panel.sizes.threshold.setValue(30)
+    assert lines_of(panel).isVisible()
+    threshold_of(panel).setValue(30)
     assert settings.line_threshold == pytest.approx(0.3)
 
 
@@ -104,10 +107,10 @@ def test_controls_follow_settings_that_somebody_else_changes(panel: HeadPanel, s
     settings.measure = "rollout"
     assert panel.measure_menu.text().startswith("rollout")
     settings.picture = "lines"
-    assert panel.lines.isVisible()
+    assert lines_of(panel).isVisible()
     assert not panel.heatmap.isVisible()
     settings.line_threshold = 0.4
-    assert panel.sizes.threshold.value() == 40
+    assert threshold_of(panel).value() == 40
 
 
 @pytest.mark.heavy
@@ -368,43 +371,6 @@ def test_the_context_menu_pins_and_switches(panel: HeadPanel, state: ExperimentS
     assert open_menu(panel, Pair(2, 3)) == ["Unpin"]
 
 
-def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
-    state.settings.label_mode, state.settings.picture, state.settings.line_threshold = "read", "lines", 0.0
-    qtbot.wait(30)
-    painter, view = panel.lines._painter, state.maps.view()
-    assert painter is not None
-    assert view is not None
-    np.testing.assert_allclose(painter.strength(), view.values, rtol=1e-5)
-    left = QPoint(int(painter.left - 20), int(painter.y_of(Band(2, is_row=True))))
-    qtbot.mouseMove(panel.lines, left)
-    assert state.selection.hovered_label == Band(2, is_row=True)
-    strength = painter.strength()
-    np.testing.assert_allclose(strength[2], view.values[2], rtol=1e-5)
-    assert strength[[0, 1, 3]].max() == 0
-    qtbot.mouseClick(panel.lines, Qt.MouseButton.LeftButton, pos=left)
-    state.selection.clear_hovered()
-    assert panel.pick_line.label.text().startswith("Row man → ")
-    qtbot.mouseClick(panel.pick_line.clear_button, Qt.MouseButton.LeftButton)
-    assert not state.selection.has_marks
-    assert "to sum their lines" in panel.pick_line.label.text()
-
-
-@pytest.mark.parametrize("setting", ["transposes", "hides_wrapping", "hides_punctuation", "label_mode"])
-@pytest.mark.parametrize("is_row", [True, False])
-def test_a_token_under_the_mouse_goes_with_its_place(
-    panel: HeadPanel, state: ExperimentState, qtbot: QtBot, setting: str, is_row: bool
-) -> None:
-    state.settings.label_mode, state.settings.picture = "read", "lines"
-    qtbot.wait(30)
-    view = state.maps.view()
-    assert view is not None
-    labels = view.row_labels if is_row else view.column_labels
-    state.selection.hovered_label = Band(len(labels) - 1, is_row=is_row)
-    setattr(state.settings, setting, "predicted" if setting == "label_mode" else True)
-    assert state.selection.hovered_label is None or state.maps.view().all_labels == view.all_labels
-    assert not panel.lines.grab().isNull()
-
-
 def test_the_hint_below_a_narrow_map_is_a_whole_sentence(panel: HeadPanel, state: ExperimentState) -> None:
     for picture in ("heatmap", "lines"):
         state.settings.picture = picture
@@ -584,3 +550,71 @@ def test_the_card_closes_by_its_button_and_with_another_kind_of_map(
         state.selection.choose(Head("encoder", 0, 0))
     assert not panel.query_key.isVisible()
     assert not panel.pick_line.explain_button.isChecked()
+
+
+class Dots(LargeMap):
+    """The picture of a stranger's package: the mouse over it stands for the first query."""
+
+    picture = "dots"
+
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__(state)
+        self.num_drawn = 0
+        self.show_map()
+
+    def make_controls(self) -> QWidget:
+        return QCheckBox("round")
+
+    def rebuild(self) -> None:
+        self.num_drawn += self._view is not None
+
+
+def declared(code: str) -> MapDrawing:
+    texts = {"row": "The dots of each token", "hint": "Look at the dots", "headings": ("Left:", "Right:", "Dots:")}
+    return MapDrawing(code, 5, name="dots", tip="A dot for each weight", exported_as="as dots", **texts)
+
+
+def test_a_drawing_of_another_package_is_chosen_like_the_heatmap(
+    qtbot: QtBot, theme: Theme, state: ExperimentState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DRAWINGS, "dots", declared(f"{__name__}:Dots"))
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[Dots.__module__])
+    worker = InferenceWorker(FakeTranslator)
+    panel = HeadPanel(state, ExperimentController(state, worker))
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    dots = panel.drawings["dots"]
+    assert isinstance(dots, Dots)
+    assert list(panel.picture_menu.actions_by_name) == ["heatmap", "dots", "lines"]
+    assert dots.num_drawn == 0
+    panel.picture_menu.actions_by_name["dots"].trigger()
+    panel.explain_button.click()
+    assert dots.isVisible()
+    (controls,) = panel.sizes.findChildren(QCheckBox)
+    assert controls.isVisible()
+    assert dots.num_drawn == 1
+    assert not panel.sizes.zoom_in.isVisible()
+    assert panel.pick_line.label.text() == "Look at the dots"
+    assert panel.meaning.text().startswith("The dots of each token: ")
+    assert "Dots:" in panel.explanation_text.text()
+    worker.close()
+
+
+@pytest.mark.allow_log_warnings
+def test_a_broken_drawing_is_left_out(
+    qtbot: QtBot,
+    theme: Theme,
+    state: ExperimentState,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setitem(DRAWINGS, "dots", declared("no_such_module:Dots"))
+    worker = InferenceWorker(FakeTranslator)
+    panel = HeadPanel(state, ExperimentController(state, worker))
+    qtbot.addWidget(panel)
+    assert list(panel.drawings) == ["heatmap", "lines"]
+    assert "The drawing “dots” of maps cannot be used" in caplog.text
+    state.settings.picture = "dots"
+    assert panel.map.currentWidget() is panel.heatmap
+    worker.close()

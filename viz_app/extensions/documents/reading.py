@@ -19,7 +19,7 @@ from augenmerk.core.translation.experiment_file import SUFFIX, ModelReference, S
 
 from ...state.experiment_state import ExperimentState
 from ...state.map_view import Pair, Pointer, PointerStyle, PointerTarget
-from ...state.map_view_settings import FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
+from ...state.map_view_settings import EXTENSIBLE, FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
 from ...state.sentence_text import MAX_CHARACTERS
 from ...state.tab_contents import CONTENT_FIELDS, TabContents
 
@@ -28,7 +28,7 @@ OPTIONS = choices_of(MapViewSettings)
 MAX_POSITION = 100_000
 NO_DIGEST = "0" * 64
 _EXTENSION = re.compile(r"[a-z][a-z0-9-]{0,59}")
-"""Names of measures."""
+"""Names of extensions."""
 SHIPPED_LESSONS = "lessons"
 """The folder of `resources/` with the lessons that ship."""
 
@@ -69,7 +69,7 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
 def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     """Raises `ExperimentFileError` for an invalid value, before the screen changes."""
     for name, value in values.items():
-        if name == "measure" and isinstance(value, str) and _EXTENSION.fullmatch(value):
+        if name in EXTENSIBLE and isinstance(value, str) and _EXTENSION.fullmatch(value):
             continue  # perhaps of an extension that is not installed
         if name in OPTIONS:
             _check_option(name, value, OPTIONS[name])

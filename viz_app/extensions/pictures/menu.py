@@ -15,6 +15,7 @@ from augenmerk.core.model.heads import KIND_TITLES
 
 from ...preferences import Preferences
 from ...state.experiment_state import ExperimentState, Progress
+from ...state.map_drawings import DRAWINGS
 from ...state.model_info import ModelInfo
 from ...theme import scales
 from ...views.export_source import Exportable
@@ -328,9 +329,9 @@ class ExportMenu(QMenu):
     def _fit_entries(self) -> None:
         """Updates the name of the large map and the available entries."""
         source = self._page_in_sight().export_source()
-        is_lines = source.state is not None and source.state.settings.picture == "lines"
-        drawn = "as lines" if is_lines else "as a heatmap"
-        self.entries["map"].setText(with_keys(f"The large map, {drawn} (PNG, SVG, PDF)…", EXPORTS["map"]))
+        name = source.state.settings.known_picture if source.state is not None else "heatmap"
+        drawing = DRAWINGS[name].exported_as
+        self.entries["map"].setText(with_keys(f"The large map, {drawing} (PNG, SVG, PDF)…", EXPORTS["map"]))
         self._name_films(source.state)
         for name, command in EXPORTS.items():
             needed = source.run if name in OF_RUNS else source.table if name == "analysis" else source

@@ -38,9 +38,9 @@ from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import MAP_KINDS
 
 from ...heatmap.drawing import Drawing, large_map
-from ...heatmap.lines_view import LinesPainter
 from ...state import map_text
 from ...state.experiment_state import ExperimentState
+from ...state.map_drawings import DRAWINGS
 from ...state.map_source import hides_nothing
 from ...state.map_view import MapView
 from ...state.marks import query_sum
@@ -268,16 +268,16 @@ class Saving:
         return take_snapshot(self.source.state, self.source.model) if self.source.state is not None else None
 
     def save_map(self, target: Path) -> None:
-        """The large map as a picture: as a heatmap, or as lines. Raises `StorageError`."""
+        """The large map as a picture, drawn as on the screen. Raises `StorageError`."""
         snapshot, state = self.snapshot, self.source.state
         if snapshot is None or state is None:
             return
         caption = self._caption(snapshot.drawing.caption)
-        if state.settings.picture == "lines":
-            theme = Theme.light()
-            lines = LinesPainter.of_natural_size(state, theme, snapshot.view)
+        theme = Theme.light()
+        painted = DRAWINGS[state.settings.known_picture].load().exported(state, theme, snapshot.view)
+        if painted is not None:
             caption = "\n".join(filter(None, (snapshot.drawing.title, caption)))
-            save_painted(lines.paint, lines.size, caption, theme, target)
+            save_painted(painted.paint, painted.size, caption, theme, target)
             return
         from .saving import import_matplotlib
 

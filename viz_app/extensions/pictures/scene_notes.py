@@ -10,6 +10,7 @@ from augenmerk.core.translation.experiment import Beam
 from ...state import map_text
 from ...state.experiment_editor import dropped_notice
 from ...state.experiment_state import ExperimentState
+from ...state.map_drawings import DRAWINGS
 from ...state.map_source import hides_nothing
 from ...state.marks import pointed_word
 from ...state.sentence_text import target_span
@@ -78,7 +79,7 @@ def notes_on(state: ExperimentState, shown: str = "") -> tuple[str, ...]:
         *map(display_text, translation.notes_on_unreached),
         f"In the app, this scene shows: {shown}. {marked}Here is the map of the same sentence." if shown else "",
         "The map is that of the original translation, without the changes." if state.maps.shown == "original" else "",
-        "In the app, lines show these values." if settings.picture == "lines" else "",
+        DRAWINGS[settings.known_picture].elsewhere,
         hiding,
     )
     return tuple(filter(None, notes))

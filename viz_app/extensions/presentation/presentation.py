@@ -420,7 +420,7 @@ def caption(state: ExperimentState) -> str:
         parts.append(role)
     if state.result is not None and state.result.is_changed:
         parts.append(maps.shown)
-    notes = map_text.meaning_of_query(state, state.settings.picture), map_text.off_note(state)
+    notes = map_text.meaning_of_query(state, state.settings.known_picture), map_text.off_note(state)
     return f"{' · '.join(parts)}\n{' '.join(filter(None, notes))}"
 
 

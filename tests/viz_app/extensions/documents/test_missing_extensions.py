@@ -11,7 +11,7 @@ from augenmerk.core.translation.experiment_file import read_experiment_file, wri
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import documents_of, lessons_of
+from tests.viz_app.parts import documents_of, exports_of, lessons_of
 
 pytestmark = pytest.mark.heavy
 
@@ -33,6 +33,26 @@ def test_an_experiment_with_a_missing_measure_shows_weights_says_so_and_keeps_it
     assert said in window.translate_page.head.meaning.text()
     documents_of(window).save(path)
     assert read_experiment_file(path).view["measure"] == "entropy-flow"
+
+
+def test_an_experiment_with_a_missing_drawing_shows_the_heatmap_says_so_and_keeps_it(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window, path = make_window(), tmp_path / "saved.augenmerk"
+    saved = saved_experiment(window.state)
+    write_experiment_file(replace(saved, view={**saved.view, "picture": "hairs"}), path)
+    window.documents.open(path)
+    settle(qtbot, window)
+    head = window.translate_page.head
+    assert head.heatmap.isVisible()
+    said = "There is no drawing “hairs” here: its extension is not installed. The heatmap is shown."
+    assert said in head.meaning.text()
+    exports_of(window).aboutToShow.emit()
+    assert "as a heatmap" in exports_of(window).entries["map"].text()
+    window.documents.save(path)
+    assert read_experiment_file(path).view["picture"] == "hairs"
+    head.picture_menu.actions_by_name["lines"].trigger()
+    assert said not in head.meaning.text()
 
 
 def test_a_lesson_with_a_missing_view_shows_the_map_says_so_and_keeps_it(

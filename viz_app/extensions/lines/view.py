@@ -8,18 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSlider, QWidget
 
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import FloatArray
 
-from ..state.experiment_state import ExperimentState
-from ..state.map_source import top_value
-from ..state.map_view import Band, MapView
-from ..state.marks import lit_keys, lit_queries
-from ..state.sentence_text import visible
-from ..theme import Theme
-from .drawing import color_table
-from .heatmap import LargeMap, selection_mode_of
+from ...heatmap.drawing import color_table
+from ...heatmap.heatmap import LargeMap, selection_mode_of
+from ...state.experiment_state import ExperimentState
+from ...state.map_source import top_value
+from ...state.map_view import Band, MapView
+from ...state.marks import lit_keys, lit_queries
+from ...state.sentence_text import visible
+from ...theme import Theme, scales
+from ...widgets.labels import label
+from ...widgets.layouts import VerticalScrollArea, row_of
 
 HEADER = 24
 MIN_LINE, MAX_LINE = 16.0, 34.0
@@ -30,6 +33,7 @@ NUM_SHADES = 12
 MIN_WIDTH, MAX_WIDTH = 0.7, 5.0
 FAINT = 0.12
 NATURAL_WIDTH, NATURAL_LINE = 640, 22
+MAX_THRESHOLD_PERCENT = 60
 
 
 @dataclass
@@ -211,6 +215,36 @@ class LinesPainter:
                 painter.drawText(place, middle | Qt.AlignmentFlag.AlignRight, text)
 
 
+class ThresholdControl(QWidget):
+    """The least weight that is drawn.
+
+    Attributes:
+        slider: in percent of the last colour's weight.
+    """
+
+    def __init__(self, state: ExperimentState) -> None:
+        super().__init__()
+        self._state = state
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, MAX_THRESHOLD_PERCENT)
+        scales(self.slider.setFixedWidth, 110)
+        self.slider.setToolTip("Weaker lines are left out")
+        self.slider.setAccessibleName("Weakest line that is drawn")
+        self.slider.valueChanged.connect(self._choose)
+        self._caption = label("small")
+        row_of(self._caption, self.slider, spacing=4, within=self)
+        self._show()
+        state.settings.events.line_threshold.connect(self._show, max_args=0)
+
+    def _show(self) -> None:
+        threshold = self._state.settings.line_threshold
+        self._caption.setText(f"from {threshold:.2f}")
+        self.slider.setValue(round(100 * threshold))
+
+    def _choose(self, percent: int) -> None:
+        self._state.settings.line_threshold = percent / 100
+
+
 class LinesView(LargeMap):
     """Draws the large map of an `ExperimentState` as lines, while its settings ask for lines."""
 
@@ -225,6 +259,21 @@ class LinesView(LargeMap):
         )
         state.settings.events.line_threshold.connect(self.update, max_args=0)
         self.show_map()
+
+    def framed(self) -> VerticalScrollArea:
+        """See `LargeMap`: there may be more tokens than fit."""
+        area = VerticalScrollArea(self)
+        area.setMinimumSize(320, 120)
+        return area
+
+    def make_controls(self) -> ThresholdControl:
+        """See `LargeMap`."""
+        return ThresholdControl(self._state)
+
+    @classmethod
+    def exported(cls, state: ExperimentState, theme: Theme, view: MapView) -> LinesPainter:
+        """See `LargeMap`."""
+        return LinesPainter.of_natural_size(state, theme, view)
 
     def rebuild(self) -> None:
         """Another map, or another size."""
