@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFontMetrics,
@@ -25,7 +26,7 @@ from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from ..state.experiment_editor import toggle
 from ..state.experiment_state import ExperimentState
 from ..state.head_roles import role_in_short
-from ..state.map_source import Cache, MapSource, top_values
+from ..state.map_source import Cache, MapSource, color_scales
 from ..state.map_text import KIND_DIRECTIONS, KIND_NAMES, network_note
 from ..state.map_view import Band
 from ..state.map_view_settings import on_redraw
@@ -33,7 +34,7 @@ from ..state.marks import lit_keys, lit_queries, marks_of_heads
 from ..theme import Theme, scaled
 from ..widgets.canvas import Canvas
 from ..widgets.layouts import VerticalScrollArea
-from .drawing import SMALL_SCALE, VEIL_OPACITY, Box, color_table, mark_shapes
+from .drawing import SMALL_SCALE, VEIL_OPACITY, Box, mark_shapes
 from .map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
 
 MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
@@ -466,17 +467,21 @@ class HeadGrid(Canvas):
         )
         views = {kind: maps.view_all(kind) for kind in MAP_KINDS}
         max_pixels = int(layout.thumbnail.height() * self.devicePixelRatioF())
-        look = theme, state.settings.scale, max_pixels
-        self._sheet_key = (layout, *views.values(), *look)
+        scales = {kind: color_scales(maps, kind) for kind in MAP_KINDS}
+        look = theme, max_pixels
+        self._sheet_key = (layout, *views.values(), *scales.values(), *look)
 
         def images_of(kind: MapKind) -> list[QImage]:
             values = views[kind].values
-            colors = color_table(is_dark=theme.is_dark, is_signed=maps.is_signed(kind))
+            of_kind = [scale for layer in scales[kind] for scale in layer]
+            tops = np.array([scale.top for scale in of_kind], dtype=np.float32)
             return map_images(
-                values.reshape(-1, *values.shape[2:]), colors, top_values(maps, kind).reshape(-1), max_pixels
+                values.reshape(-1, *values.shape[2:]), of_kind[0].table(is_dark=theme.is_dark), tops, max_pixels
             )
 
-        images = {kind: self._kept.kept((view, *look), partial(images_of, kind)) for kind, view in views.items()}
+        images = {
+            kind: self._kept.kept((view, scales[kind], *look), partial(images_of, kind)) for kind, view in views.items()
+        }
         return GridPainter(state, theme, layout, images)
 
     def _make_sheet(self, grid: GridPainter, ratio: float) -> QPixmap:

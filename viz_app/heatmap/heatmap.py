@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QWidget
 
 from ..state import map_text
+from ..state.color_scale import ColorTable
 from ..state.experiment_state import ExperimentState
 from ..state.map_drawings import DrawingName
 from ..state.map_source import Cache
@@ -43,9 +44,7 @@ from ..theme import Theme, current_theme
 from ..widgets.canvas import Canvas
 from .drawing import (
     Box,
-    ColorTable,
     Drawing,
-    color_table,
     large_map,
     mark_shapes,
     marked_labels,
@@ -483,7 +482,7 @@ class HeatmapPainter:
 
     def has_same_bar(self, other: Drawing) -> bool:
         """Whether the colour bar and the numbers at it are those of another drawing."""
-        return (self.drawing.top, self.drawing.is_signed) == (other.top, other.is_signed)
+        return self.drawing.scale == other.scale
 
     @cached_property
     def cells(self) -> QRect:
@@ -493,7 +492,7 @@ class HeatmapPainter:
     @cached_property
     def bar_and_numbers(self) -> QRectF:
         """The area right of the window: colour bar, its numbers, a scroll bar."""
-        window, numbers = self.layout.window, self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.drawing.is_signed)
+        window, numbers = self.layout.window, self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.drawing.scale.is_signed)
         return QRectF(window.topRight(), QPointF(self.layout.bar.right() + numbers, window.bottom()))
 
     @cached_property
@@ -507,7 +506,7 @@ class HeatmapPainter:
         painter.save()
         painter.setClipRect(layout.window)
         draw_map(painter, layout.map, self.image)
-        if self.drawing.is_signed:
+        if self.drawing.scale.is_signed:
             self._hatch_missing(painter)
         painter.restore()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -604,18 +603,18 @@ class HeatmapPainter:
     def _paint_bar(self, painter: QPainter) -> None:
         bar = self.layout.bar
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
-        is_signed = self.drawing.is_signed
-        gradient.setStops(_stops(color_table(is_dark=self.theme.is_dark, is_signed=is_signed)))
+        scale = self.drawing.scale
+        gradient.setStops(_stops(scale.table(is_dark=self.theme.is_dark)))
         painter.fillRect(bar, gradient)
         self._frame(painter, bar, 1, "border")
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("small"))
         ascent = QFontMetrics(painter.font()).ascent()
-        number = "1" if self.drawing.top == 1 else f"{self.drawing.top:.2f}"
-        ends = (f"+{number}", f"−{number}") if is_signed else (number, "0")
+        number = "1" if scale.top == 1 else f"{scale.top:.2f}"
+        ends = (f"+{number}", f"−{number}") if scale.is_signed else (number, "0")
         painter.drawText(QPointF(bar.right() + 5, bar.top() + ascent - 2), ends[0])
         painter.drawText(QPointF(bar.right() + 5, bar.bottom()), ends[1])
-        if is_signed:
+        if scale.is_signed:
             painter.drawText(QPointF(bar.right() + 5, bar.center().y() + ascent / 2 - 1), "0")
 
     def _paint_strip(self, painter: QPainter) -> None:
@@ -623,7 +622,8 @@ class HeatmapPainter:
         place, strip, layout, frame = self.layout.strip, self.drawing.strip, self.layout, self.layout.strip_frame
         if place is None or frame is None or strip is None:
             return
-        image = map_image(strip.values, color_table(is_dark=self.theme.is_dark), strip.top(self.drawing.top))
+        scale = self.drawing.strip_scale
+        image = map_image(strip.values, scale.table(is_dark=self.theme.is_dark), scale.top)
         painter.save()
         painter.setClipRect(frame)
         draw_map(painter, place, image)
@@ -840,7 +840,7 @@ class Heatmap(LargeMap):
         view = self._view
         drawing = large_map(self._state) if view is not None else None
         if view is not None and drawing is not None:
-            colors, top = color_table(is_dark=self.theme.is_dark, is_signed=drawing.is_signed), drawing.top
+            colors, top = drawing.scale.table(is_dark=self.theme.is_dark), drawing.scale.top
             image = self._kept.kept((view, colors, top), lambda: map_image(view.values, colors, top))
             layout = self._layout_of(view, drawing)
             self._painter = HeatmapPainter(
@@ -857,8 +857,8 @@ class Heatmap(LargeMap):
         scroll, has_strip = self._scroll_bars.offset, drawing.strip is not None
         zoom = FIT if self._is_presented else self._state.settings.zoom
         labels = view.row_labels, view.column_labels
-        key = *labels, self.size().toTuple(), self.theme, zoom, scroll.toTuple(), has_strip, drawing.is_signed
-        others = {"has_strip": has_strip, "is_signed": drawing.is_signed}
+        key = *labels, self.size().toTuple(), self.theme, zoom, scroll.toTuple(), has_strip, drawing.scale.is_signed
+        others = {"has_strip": has_strip, "is_signed": drawing.scale.is_signed}
         return self._kept.kept(key, lambda: lay_out(view, self.size(), self.theme, zoom, scroll, **others))
 
     @property

@@ -25,10 +25,10 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from augenmerk.core.translation.result import FloatArray
 
+from ..state.color_scale import color_table
 from ..theme import Theme, current_theme, scaled
 from ..widgets.canvas import Canvas
 from ..widgets.commands import Command, run_by_key
-from .drawing import color_table
 from .heatmap import label_step, row_height, thinned
 
 COLUMN_ANGLE = -55

@@ -8,8 +8,9 @@ from PySide6.QtGui import QImage, QPaintEngine, QPainter, QPen
 
 from augenmerk.core.translation.result import FloatArray
 
+from ..state.color_scale import ColorTable
 from ..theme import Theme
-from .drawing import VEIL_OPACITY, ColorTable, Shape
+from .drawing import VEIL_OPACITY, Shape
 
 HATCH_STEP = 6.0
 """Pixels between two lines of a hatching."""

@@ -16,6 +16,7 @@ from augenmerk.core.maps.selection import LabelledMap, Selection, combine, is_hi
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, FloatArray, MapKind, Translation, read_only
 
+from .color_scale import ColorScale
 from .map_view import MapSelection, MapView
 from .map_view_settings import MapViewSettings, ShownMaps
 
@@ -252,6 +253,17 @@ def hides_nothing(maps: MapSource) -> bool:
     """Whether no token of the large map would be left, so that none is hidden although this was requested."""
     view, kinds = maps.view(), maps.settings.selection.hide
     return view is not None and any(is_hidden(label, kinds) for label in (*view.query_labels, *view.key_labels))
+
+
+def color_scale(maps: MapSource, head: Head, values: FloatArray) -> ColorScale:
+    """The colours of a map of a head, which may be combined with others."""
+    return ColorScale(top_value(maps, head, values), maps.is_signed(head.kind))
+
+
+def color_scales(maps: MapSource, kind: MapKind) -> tuple[tuple[ColorScale, ...], ...]:
+    """The colours of each head's map, by layer and head."""
+    is_signed = maps.is_signed(kind)
+    return tuple(tuple(ColorScale(top, is_signed) for top in layer) for layer in top_values(maps, kind).tolist())
 
 
 def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:

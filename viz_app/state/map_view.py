@@ -126,10 +126,6 @@ class Strip:
     label: str
     title: str = ""
 
-    def top(self, map_top: float) -> float:
-        """The value of the last colour: that of the map, or the largest sum."""
-        return max(map_top, self.largest)
-
     @property
     def largest(self) -> float:
         """The largest sum."""

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, SIGNED_EMBER, SIGNED_PAPER, ColorTable
+from augenmerk.viz_app.state.color_scale import EMBER, PAPER, SIGNED_EMBER, SIGNED_PAPER, ColorTable
 
 LUMA = np.array([0.2126, 0.7152, 0.0722])
 

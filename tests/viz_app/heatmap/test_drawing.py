@@ -36,6 +36,7 @@ from augenmerk.viz_app.heatmap.drawing import (
     pointer_shapes,
 )
 from augenmerk.viz_app.heatmap.heatmap import Heatmap
+from augenmerk.viz_app.state.color_scale import ColorScale
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed, Strip
@@ -230,7 +231,7 @@ def test_labels_of_selected_and_changed_rows_are_coloured() -> None:
 def test_a_strip_and_cells_without_value_are_in_every_file(qapp, by_film) -> None:
     values = np.full((ROWS, COLUMNS), 0.02, dtype=np.float32)
     values[2, 2] = np.nan
-    gap = replace(drawing(Marks()), values=values, is_signed=True)
+    gap = replace(drawing(Marks()), values=values, scale=ColorScale(is_signed=True))
     for draw in (by_figure, by_film, by_svg):
         whole = replace(gap, values=np.nan_to_num(values, nan=0.02))
         assert (np.abs(draw(gap) - draw(whole)).sum(axis=2) > 30).sum() > 20

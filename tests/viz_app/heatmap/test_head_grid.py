@@ -10,13 +10,9 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
-from augenmerk.viz_app.heatmap.drawing import (
-    EMBER,
-    PAPER,
-    SIGNED_PAPER,
-)
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea, numbered_heads
 from augenmerk.viz_app.heatmap.map_image import map_image
+from augenmerk.viz_app.state.color_scale import EMBER, PAPER, SIGNED_PAPER
 from augenmerk.viz_app.state.experiment_editor import scale, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value

@@ -7,11 +7,8 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken
 from augenmerk.core.translation.result import ExperimentResult
-from augenmerk.viz_app.heatmap.drawing import (
-    PAPER,
-    SIGNED_PAPER,
-)
 from augenmerk.viz_app.heatmap.heatmap import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, Heatmap, lay_out, thinned, value_place
+from augenmerk.viz_app.state.color_scale import PAPER, SIGNED_PAPER
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view import Pair, Place, SelectionMode

@@ -6,8 +6,8 @@ from PySide6.QtCore import QBuffer, QIODevice, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator, QSvgRenderer
 
-from augenmerk.viz_app.heatmap.drawing import PAPER
 from augenmerk.viz_app.heatmap.map_image import PIXELS_PER_CELL, draw_map, enlarged, map_image
+from augenmerk.viz_app.state.color_scale import PAPER
 
 WEIGHTS = np.array([[0, 0, 0.5], [1, 0.25, 0.25]], dtype=np.float32)
 

@@ -13,10 +13,9 @@ from PySide6.QtWidgets import QSlider, QWidget
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import FloatArray
 
-from ...heatmap.drawing import color_table
 from ...heatmap.heatmap import LargeMap, selection_mode_of
 from ...state.experiment_state import ExperimentState
-from ...state.map_source import top_value
+from ...state.map_source import color_scale
 from ...state.map_view import Band, MapView
 from ...state.marks import lit_keys, lit_queries
 from ...state.sentence_text import visible
@@ -60,9 +59,9 @@ class LinesPainter:
             self.theme.scaled(MAX_LABEL),
         )
         head, maps = self.state.selection.head, self.state.maps
-        self.top = top_value(maps, head, self.view.weights)
-        self.is_signed, self.new_entries = maps.is_signed(head.kind), maps.new_entries(head.kind)
-        number = metrics.horizontalAdvance("+0.00" if self.is_signed else "0.00") + GAP
+        self.scale = color_scale(maps, head, self.view.weights)
+        self.new_entries = maps.new_entries(head.kind)
+        number = metrics.horizontalAdvance("+0.00" if self.scale.is_signed else "0.00") + GAP
         span = min(self.theme.scaled(MAX_SPAN), self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
         self.left = (self.size.width() - max(span, 40.0)) / 2
         self.right = self.size.width() - self.left
@@ -103,8 +102,9 @@ class LinesPainter:
 
     def strength(self) -> FloatArray:
         """[queries, keys], from 0 to 1: the strength of each line without its sign; 0: not drawn."""
-        share = np.clip(np.abs(np.nan_to_num(self.view.weights)) / self.top, 0, 1)
-        strength = np.where(share >= self.state.settings.line_threshold, share, 0).astype(np.float32)
+        share = np.clip(np.abs(np.nan_to_num(self.view.weights)) / self.scale.top, 0, 1)
+        strength = self.scale.strength(self.view.weights)
+        strength = np.where(share >= self.state.settings.line_threshold, strength, 0).astype(np.float32)
         only = self._only()
         return np.where(only, strength, 0 if self.state.selection.hovered_label is not None else strength * FAINT)
 
@@ -158,9 +158,9 @@ class LinesPainter:
 
     def _colors(self) -> list[tuple[QColor, np.ndarray]]:
         """Each colour and the lines that have it."""
-        if not self.is_signed:
+        if not self.scale.is_signed:
             return [(self.theme.color("accent"), np.ones(self.view.weights.shape, dtype=bool))]
-        table, is_less = color_table(is_dark=self.theme.is_dark, is_signed=True).rgb.tolist(), self.view.weights < 0
+        table, is_less = self.scale.table(is_dark=self.theme.is_dark).rgb.tolist(), self.view.weights < 0
         return [(QColor(*table[0]), is_less), (QColor(*table[-1]), ~is_less)]
 
     def _paint_label(self, painter: QPainter, label: Band, color: str) -> None:
@@ -201,13 +201,13 @@ class LinesPainter:
         values = self.view.weights[label.index] if is_query else self.view.weights[:, label.index]
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
-        least, half = max(self.state.settings.line_threshold * self.top, 0.005), self.theme.scaled(12)
+        least, half = max(self.state.settings.line_threshold * self.scale.top, 0.005), self.theme.scaled(12)
         reach, middle = GAP + self.label_width + 4, Qt.AlignmentFlag.AlignVCenter
         for band, value in zip(self.bands(are_queries=not is_query), np.nan_to_num(values).tolist(), strict=True):
             if abs(value) < least:
                 continue
             y = self.y_of(band)
-            text = number(value, signed=self.is_signed)
+            text = number(value, signed=self.scale.is_signed)
             if is_query:
                 painter.drawText(QRectF(self.right + reach, y - half, 100, 2 * half), middle, text)
             else:

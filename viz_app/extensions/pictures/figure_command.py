@@ -41,6 +41,7 @@ from augenmerk.core.quantities import counted, percent
 from augenmerk.core.translation.result import FloatArray, MapKind, Translation
 
 from ...heatmap.drawing import Drawing
+from ...state.color_scale import ColorScale
 from ...state.languages import language_names
 from ...state.map_text import KIND_NAMES
 from ...state.map_view import MapView
@@ -196,7 +197,7 @@ def drawing_of(found: Measured, heads: Sequence[tuple[int, int]], options: argpa
         view.values,
         view.row_labels,
         view.column_labels,
-        _top(view.values, found.measure, options),
+        ColorScale(_top(view.values, found.measure, options)),
         title=title,
         caption=caption(found, title, options, rows=view.meanings[0], hidden=words),
         marks=marks_of_experiment(view, found.translation, options.kind, heads, options.label),
@@ -214,7 +215,7 @@ def blocks_of(found: Measured, options: argparse.Namespace) -> list[DrawingBlock
             values = view.values[layer, head]
             top = _top(values if options.own_scale else view.values, found.measure, options)
             marks = marks_of_experiment(view, found.translation, kind, [(layer, head)], options.label)
-            return Drawing(values, top=top, marks=marks)
+            return Drawing(values, scale=ColorScale(top), marks=marks)
 
         lines = [[drawing(layer, head) for head in range(maps.shape[1])] for layer in range(maps.shape[0])]
         blocks.append(DrawingBlock(KIND_NAMES[kind], lines))

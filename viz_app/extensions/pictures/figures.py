@@ -28,7 +28,8 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import FloatArray
 
-from ...heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, Drawing, Shape, color_table, mark_shapes, marked_labels
+from ...heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, Drawing, Shape, mark_shapes, marked_labels
+from ...state.color_scale import ColorScale
 from ...state.map_view import NO_MARKS, Strip
 from ...state.sentence_text import visible
 from .printed_maps import PRINT_COLORS, DrawingBlock
@@ -106,7 +107,7 @@ def map_figure(drawing: Drawing) -> Figure:
     height = top + max(plot_height + below, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
     figure = new_figure(width, height)
     axes = figure.add_axes(place_in(left, top, plot_width, plot_height, figure))
-    cells = _draw_cells(axes, drawing.values, drawing.top, is_signed=drawing.is_signed)
+    cells = _draw_cells(axes, drawing.values, drawing.scale)
     _hatch_missing(axes, drawing)
     axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
     axes.set_xticks(
@@ -128,7 +129,7 @@ def map_figure(drawing: Drawing) -> Figure:
     _draw_shapes(axes, mark_shapes(drawing.marks, (pixels, pixels), whole), pixels, (-0.5, -0.5))
     if strip is not None:
         place = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
-        _draw_strip(figure.add_axes(place), strip, drawing.top, size)
+        _draw_strip(figure.add_axes(place), strip, drawing.strip_scale, size)
     bar = figure.add_axes(place_in(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
     colors = figure.colorbar(cells, cax=bar)
     colors.ax.tick_params(labelsize=8)
@@ -190,24 +191,24 @@ def save_figure(figure: Figure, target: Path) -> None:
         temporary.write_bytes(content.getbuffer())
 
 
-def _draw_cells(axes: Axes, values: FloatArray, top: float, *, is_signed: bool = False) -> QuadMesh:
+def _draw_cells(axes: Axes, values: FloatArray, scale: ColorScale) -> QuadMesh:
     """Each cell is 1 wide and 1 high, the middle of the first at the origin."""
     num_rows, num_columns = values.shape
     cells = axes.pcolormesh(
         *(np.arange(-0.5, count) for count in (num_columns, num_rows)),
-        np.ma.masked_invalid(values) if is_signed else values,
-        cmap=_colors(is_signed=is_signed),
-        vmin=-top if is_signed else 0,
-        vmax=top,
+        np.ma.masked_invalid(values) if scale.is_signed else values,
+        cmap=_colors(scale),
+        vmin=-scale.top if scale.is_signed else 0,
+        vmax=scale.top,
         rasterized=False,
     )
     _close_seams(cells)
     return cells
 
 
-def _draw_strip(axes: Axes, strip: Strip, map_top: float, size: float) -> None:
+def _draw_strip(axes: Axes, strip: Strip, scale: ColorScale, size: float) -> None:
     """The sum of picked queries, framed, with its label and its largest value."""
-    _draw_cells(axes, strip.values, strip.top(map_top))
+    _draw_cells(axes, strip.values, scale)
     axes.set_xticks([])
     axes.set_yticks([0], [escaped(visible(strip.label))], color=PRINT_COLORS["accent"])
     axes.tick_params(length=0, pad=LABEL_PAD_POINTS, labelsize=size)
@@ -219,10 +220,11 @@ def _draw_strip(axes: Axes, strip: Strip, map_top: float, size: float) -> None:
 
 def _draw_small(axes: Axes, drawing: Drawing, x: float, y: float) -> None:
     """A small map at a place in inches; that of a head that is off is pale, as in the window."""
-    side, least = THUMBNAIL_INCHES, -drawing.top if drawing.is_signed else 0
-    colors = _colors(is_signed=drawing.is_signed)
+    side = THUMBNAIL_INCHES
+    scale = drawing.scale
+    least = -scale.top if scale.is_signed else 0
     extent = (x, x + side, y + side, y)
-    axes.imshow(drawing.values, cmap=colors, vmin=least, vmax=drawing.top, extent=extent, aspect="auto")
+    axes.imshow(drawing.values, cmap=_colors(scale), vmin=least, vmax=scale.top, extent=extent, aspect="auto")
     if drawing.marks.is_off:
         axes.add_patch(Rectangle((x, y), side, side, facecolor="white", alpha=OFF_VEIL, linewidth=0, zorder=1.5))
     if drawing.marks != NO_MARKS:
@@ -351,8 +353,8 @@ def _boxes_for_missing_glyphs() -> Iterator[None]:
         yield
 
 
-def _colors(*, is_signed: bool = False) -> Colormap:
-    colors = color_table(is_dark=False, is_signed=is_signed)
+def _colors(scale: ColorScale) -> Colormap:
+    colors = scale.table()
     return ListedColormap(colors.rgb / 255).with_extremes(bad=f"#{bytes(colors.missing).hex()}")
 
 

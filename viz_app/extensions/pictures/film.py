@@ -24,7 +24,8 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
 
-from ...heatmap.drawing import PAPER, VEIL_OPACITY, Box, Drawing, mark_shapes, marked_labels
+from ...heatmap.drawing import VEIL_OPACITY, Box, Drawing, mark_shapes, marked_labels
+from ...state.color_scale import PAPER
 from .printed_maps import PRINT_COLORS
 
 FORMATS = ("gif", "mp4")
@@ -489,13 +490,13 @@ class _FilmPainter:
     def _draw_bar(self, image: Image.Image, draw: ImageDraw.ImageDraw) -> None:
         """Draws the colour bar."""
         left, top = self._map_right + 16, self._map_top
-        top_value = self._film.shots[0].drawings[0].top
-        ramp = Image.fromarray(PAPER.rgb[::-1, None], "RGB")
+        scale = self._film.shots[0].drawings[0].scale
+        ramp = Image.fromarray(scale.table().rgb[::-1, None], "RGB")
         image.paste(ramp.resize((BAR_WIDTH, BAR_HEIGHT)), (left, top))
         draw.rectangle((left - 1, top - 1, left + BAR_WIDTH, top + BAR_HEIGHT), outline=FAINT)
         for share in (0.0, 0.5, 1.0):
             y = top + BAR_HEIGHT * (1 - share)
-            text = f"{share * top_value:.3g}"
+            text = f"{share * scale.top:.3g}"
             draw.text((left + BAR_WIDTH + 5, y), text, GREY, _font(SMALL_PX), anchor="lm")
 
     def _draw_place(self, draw: ImageDraw.ImageDraw, number: int) -> None:

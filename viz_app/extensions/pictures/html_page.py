@@ -32,6 +32,7 @@ from augenmerk.core.storage import write_text
 from augenmerk.core.translation.result import MAP_KINDS, Alternative, FloatArray, MapKind, Translation
 
 from ...heatmap.drawing import Drawing
+from ...state.color_scale import ColorScale
 from ...state.languages import NEUTRAL
 from ...state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
 from ...state.map_text import network_note, row_meaning
@@ -176,8 +177,7 @@ def _without_scripts(content: PageContent) -> str:
         values,
         view.row_labels,
         view.column_labels,
-        1.0 if is_share else _top(values, is_signed=is_signed),
-        is_signed,
+        ColorScale(1.0 if is_share else _top(values, is_signed=is_signed), is_signed),
         row_axis,
         column_axis,
         display_text(shown.title),

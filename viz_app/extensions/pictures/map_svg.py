@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from augenmerk.core.plain_text import one_line
 
-from ...heatmap.drawing import VEIL_OPACITY, Box, Drawing, Shape, color_table, mark_shapes, marked_labels
+from ...heatmap.drawing import VEIL_OPACITY, Box, Drawing, Shape, mark_shapes, marked_labels
 from .printed_maps import PRINT_COLORS, cell_text, scale_ends
 
 WIDTH, HEIGHT = 680, 255
@@ -130,19 +130,19 @@ def _numbers(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[st
         for column, (value, (red, green, blue)) in enumerate(zip(values, colors, strict=True)):
             x, y = cells.left + (column + 0.5) * cell[0], cells.top + (row + 0.5) * cell[1] + 0.35 * size
             ink = "#000" if 0.3 * red + 0.59 * green + 0.11 * blue > MIDDLE_GREY else "#fff"
-            if text := cell_text(value, is_signed=drawing.is_signed):
+            if text := cell_text(value, is_signed=drawing.scale.is_signed):
                 yield _text(x, y, text, f' text-anchor="middle" font-size="{size}"', ink)
 
 
 def _scale(drawing: Drawing, cells: Box) -> Iterator[str]:
     """The colours from the largest value down to the smallest, next to the cells."""
-    table = color_table(is_dark=False, is_signed=drawing.is_signed).rgb.tolist()
+    table = drawing.scale.table().rgb.tolist()
     x, step = cells.left + cells.width + BAR_GAP, cells.height / BAR_STEPS
     for place in range(BAR_STEPS):
         color = table[round((BAR_STEPS - 1 - place) / (BAR_STEPS - 1) * (len(table) - 1))]
         y = cells.top + place * step
         yield f'<rect x="{x:g}" y="{y:g}" width="{BAR_WIDTH}" height="{step + 0.3:g}" fill="#{bytes(color).hex()}"/>'
-    least, most = scale_ends(drawing.top, is_signed=drawing.is_signed)
+    least, most = scale_ends(drawing.scale)
     yield _text(x + BAR_WIDTH + 4, cells.top + TEXT_PX - 2, most, "", SOFT)
     yield _text(x + BAR_WIDTH + 4, cells.top + cells.height, least, "", SOFT)
 

@@ -12,8 +12,8 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, in_groups
 from augenmerk.core.translation.result import MAP_KINDS, Translation
 
-from ...heatmap.drawing import color_table
 from ...palette import DARK, LIGHT, Palette
+from ...state.color_scale import color_table
 
 PARTS = Path(__file__).parent / "page"
 THEMES = {"light": LIGHT, "dark": DARK}

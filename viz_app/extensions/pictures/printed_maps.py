@@ -8,8 +8,9 @@ from augenmerk.core.translation.result import MapKind
 
 from ...heatmap.drawing import Drawing
 from ...palette import LIGHT
+from ...state.color_scale import ColorScale
 from ...state.experiment_state import ExperimentState
-from ...state.map_source import top_values
+from ...state.map_source import color_scales
 from ...state.map_text import KIND_NAMES
 from ...state.map_view import NO_MARKS
 from ...state.marks import marks_of_heads
@@ -41,21 +42,22 @@ def cell_text(value: float, *, is_signed: bool) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
-def scale_ends(top: float, *, is_signed: bool) -> tuple[str, str]:
+def scale_ends(scale: ColorScale) -> tuple[str, str]:
     """The least and the largest value of a scale of colours."""
-    return (f"−{top:#.3g}", f"+{top:#.3g}") if is_signed else ("0", f"{top:#.3g}")
+    largest = f"{scale.top:#.3g}"
+    return (f"−{largest}", f"+{largest}") if scale.is_signed else ("0", largest)
 
 
 def small_maps(state: ExperimentState, kind: MapKind) -> DrawingBlock:
     """All heads of a kind in their current state, a line for each layer."""
-    values, tops, is_signed = state.maps.view_all(kind).values, top_values(state.maps, kind), state.maps.is_signed(kind)
+    values = state.maps.view_all(kind).values
+    scales = color_scales(state.maps, kind)
     marks = marks_of_heads(state, kind)
     lines = [
         [
             Drawing(
                 values[layer, head],
-                top=float(tops[layer, head]),
-                is_signed=is_signed,
+                scale=scales[layer][head],
                 marks=marks.get((layer, head), NO_MARKS),
             )
             for head in range(values.shape[1])

@@ -132,7 +132,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         facts["picked"] = total.sentences[0]
     words = re.findall(r"\w+", title.lower())
     shown = state.maps.shown
-    if state.result is not None and state.result.is_changed and (shown != "difference" or drawing.is_signed):
+    if state.result is not None and state.result.is_changed and (shown != "difference" or drawing.scale.is_signed):
         words.append(shown)
     return Snapshot(replace(drawing, caption=in_one_line(facts)), view, facts, "-".join(words))
 

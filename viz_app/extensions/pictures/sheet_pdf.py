@@ -138,7 +138,7 @@ class _SheetPainter:
 
     def _paint_map(self, drawing: Drawing, room: int) -> None:
         """The map, smaller if its cells do not fit otherwise."""
-        has_numbers = self._sheet == "solutions" or drawing.is_signed  # shades of grey hide signs
+        has_numbers = self._sheet == "solutions" or drawing.scale.is_signed  # shades of grey hide signs
         drawn = map_svg(drawing, has_numbers=has_numbers, width=int(self._width), height=room - int(GAP))
         renderer = QSvgRenderer(QByteArray(drawn.encode()))
         size = renderer.defaultSize()

@@ -139,7 +139,7 @@ def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
     name = f'<p class="note">{NAME} <span class="name"></span></p>\n' if sheet == "worksheet" else ""
     heading = escaped(sheet_title(title, sheet))
     # differences need their numbers: a print in shades of grey hides their signs
-    checked = " checked" * any(each.drawing is not None and each.drawing.is_signed for each in scenes)
+    checked = " checked" * any(each.drawing is not None and each.drawing.scale.is_signed for each in scenes)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

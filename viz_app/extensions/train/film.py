@@ -36,11 +36,11 @@ from augenmerk.core.model.heads import KIND_TITLES, Head
 from augenmerk.core.quantities import counted
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 
-from ...heatmap.drawing import color_table
 from ...heatmap.head_grid import HeadGrid, HeadGridArea
 from ...heatmap.heatmap import Heatmap
 from ...heatmap.map_image import draw_map, map_image
 from ...state import map_text
+from ...state.color_scale import color_table
 from ...theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from ...widgets.buttons import ChoiceMenu, choice_buttons, flat_button
 from ...widgets.canvas import Canvas

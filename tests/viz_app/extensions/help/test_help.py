@@ -39,8 +39,8 @@ from augenmerk.viz_app.extensions.help.palette import CommandPalette, matching
 from augenmerk.viz_app.extensions.learn.chapter import read_chapters
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.pictures.menu import EXPORTS, OF_RUNS
-from augenmerk.viz_app.heatmap.drawing import color_table
 from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.color_scale import color_table
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.map_view import Pair, Pointer
 from augenmerk.viz_app.theme import Theme

@@ -65,7 +65,7 @@ def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: The
     picture = lines.grab().toImage()
     assert picture != usual
     np.testing.assert_allclose(
-        painter.strength(), np.abs(np.nan_to_num(view.values)) / painter.top, rtol=1e-4, atol=1e-6
+        painter.strength(), np.abs(np.nan_to_num(view.values)) / painter.scale.top, rtol=1e-4, atol=1e-6
     )
     middle = range(int(painter.left) + 20, int(painter.right) - 20, 3)
     colors = [picture.pixelColor(x, y) for x in middle for y in range(30, 400, 2)]

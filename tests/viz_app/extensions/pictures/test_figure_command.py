@@ -92,7 +92,7 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     expected = Selection("predicted", True, frozenset({"end"})).apply(maps[1, 0], translation, "cross")
     np.testing.assert_allclose(picture.values, expected.weights, atol=1e-6)
     assert picture.row_labels == expected.queries.labels
-    assert picture.top == pytest.approx(expected.weights.max())
+    assert picture.scale.top == pytest.approx(expected.weights.max())
     said = (tmp_path / "map.svg").read_text(encoding="utf-8")
     for words in ("untrained", "layer 2", "head 1", "norm", "predicted", "ladder"):
         assert words in said, words
@@ -154,7 +154,7 @@ def test_heads_that_are_not_named_are_combined(
     expected = cross.max(axis=(0, 1)) if how == "max" else cross.mean(axis=(0, 1))
     np.testing.assert_allclose(picture.values, expected, atol=1e-6)
     assert picture.title == title
-    assert picture.top == 1
+    assert picture.scale.top == 1
 
 
 @pytest.mark.figures
@@ -165,7 +165,7 @@ def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_p
     for kind, found in zip(("encoder", "decoder", "cross"), kinds, strict=True):
         drawn_values = [[drawing.values for drawing in line] for line in found.lines]
         np.testing.assert_allclose(drawn_values, maps.of_kind(kind), atol=1e-6)
-        tops = [[drawing.top for drawing in line] for line in found.lines]
+        tops = [[drawing.scale.top for drawing in line] for line in found.lines]
         np.testing.assert_allclose(tops, maps.of_kind(kind).max(axis=(-2, -1)), atol=1e-6)
     assert "weight α" in caption
 

@@ -21,7 +21,8 @@ from augenmerk.viz_app.extensions.pictures.printed_maps import DrawingBlock
 from augenmerk.viz_app.extensions.train.charts.axes import charts_figure
 from augenmerk.viz_app.extensions.train.charts.picture import ChartSettings, picture_of
 from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.heatmap.drawing import Drawing, color_table
+from augenmerk.viz_app.heatmap.drawing import Drawing
+from augenmerk.viz_app.state.color_scale import ColorScale, color_table
 from augenmerk.viz_app.state.map_view import Marks
 from tests.test_import_rules import modules_imported_by
 
@@ -235,7 +236,7 @@ def test_heads_that_are_off_are_pale_and_struck_through() -> None:
 
 def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched() -> None:
     values = np.array([[-0.5, 0.25, 0.0], [np.nan, np.nan, np.nan]], dtype=np.float32)
-    picture = replace(_picture(), values=values, top=0.5, is_signed=True)
+    picture = replace(_picture(), values=values, scale=ColorScale(0.5, is_signed=True))
     axes = map_figure(picture).axes[0]
     (cells,) = (each for each in axes.collections if isinstance(each, QuadMesh))
     assert cells.get_clim() == (-0.5, 0.5)
@@ -247,7 +248,7 @@ def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched(
 
 def test_small_maps_of_a_difference_share_their_colours() -> None:
     values = np.array([[-0.5, 0.25], [np.nan, np.nan]], dtype=np.float32)
-    (axes,) = grid_figure([DrawingBlock("Cross", [[Drawing(values, top=0.5, is_signed=True)]])], "").axes
+    (axes,) = grid_figure([DrawingBlock("Cross", [[Drawing(values, scale=ColorScale(0.5, is_signed=True))]])], "").axes
     (image,) = axes.images
     assert image.get_clim() == (-0.5, 0.5)
     np.testing.assert_allclose(image.cmap(np.ma.masked)[:3], [0xD3 / 255, 0xD6 / 255, 0xDA / 255], atol=0.01)

@@ -22,8 +22,8 @@ from augenmerk.viz_app.extensions.pictures.html_page import MODULES, PageContent
 from augenmerk.viz_app.extensions.pictures.legend import MARK_MEANINGS, marks_note
 from augenmerk.viz_app.extensions.pictures.page_parts import page_script
 from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
-from augenmerk.viz_app.heatmap.drawing import EMBER, PAPER, color_table
 from augenmerk.viz_app.palette import DARK, LIGHT
+from augenmerk.viz_app.state.color_scale import EMBER, PAPER, color_table
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, spread
 from augenmerk.viz_app.state.map_view import Band, Marks, Pair, Place
 from tests.test_import_rules import modules_imported_by

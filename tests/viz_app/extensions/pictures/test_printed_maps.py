@@ -5,6 +5,7 @@ import json
 import pytest
 
 from augenmerk.viz_app.extensions.pictures.printed_maps import cell_text, scale_ends
+from augenmerk.viz_app.state.color_scale import ColorScale
 from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
 
 
@@ -17,5 +18,5 @@ def test_pages_and_sheets_write_the_same_numbers(qapp, is_signed: bool) -> None:
     assert read_by_the_script(page_html(content()), tell) == written
     assert not any("-" in text for text in written), "a minus sign, not a hyphen"
     tell = f"JSON.stringify([0.4239, 1, 12.5].map((top) => scaleEnds(top, {signed})))"
-    ends = [list(scale_ends(top, is_signed=is_signed)) for top in (0.4239, 1.0, 12.5)]
+    ends = [list(scale_ends(ColorScale(top, is_signed))) for top in (0.4239, 1.0, 12.5)]
     assert read_by_the_script(page_html(content()), tell) == ends

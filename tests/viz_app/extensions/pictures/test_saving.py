@@ -18,8 +18,8 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from augenmerk.viz_app.extensions.pictures.saving import Saving, take_snapshot
-from augenmerk.viz_app.heatmap.drawing import PAPER
 from augenmerk.viz_app.heatmap.map_image import map_image
+from augenmerk.viz_app.state.color_scale import PAPER
 from augenmerk.viz_app.state.map_source import top_value
 from tests.viz_app.extensions.pictures.conftest import SENTENCE, MapsPage
 from tests.viz_app.extensions.pictures.test_html_page import SVG_NAME, Parts, data_of, read_by_the_script

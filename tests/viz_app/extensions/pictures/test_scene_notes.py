@@ -27,7 +27,7 @@ from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob,
 from augenmerk.viz_app.extensions.pictures.html_page import lesson_page_html, page_html
 from augenmerk.viz_app.extensions.pictures.printed_maps import PRINT_COLORS
 from augenmerk.viz_app.extensions.pictures.worksheet import sheet_html
-from augenmerk.viz_app.heatmap.drawing import color_table
+from augenmerk.viz_app.state.color_scale import color_table
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.extensions.pictures.test_html_page import SAID, TRANSLATION, Parts, content, read_by_the_script
 from tests.viz_app.extensions.pictures.test_worksheet import Text

@@ -27,7 +27,8 @@ from augenmerk.viz_app.extensions.pictures.worksheet import (
     sheet_html,
     sheet_markdown,
 )
-from augenmerk.viz_app.heatmap.drawing import PAPER, Drawing
+from augenmerk.viz_app.heatmap.drawing import Drawing
+from augenmerk.viz_app.state.color_scale import PAPER, ColorScale
 from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed
 from augenmerk.viz_app.state.model_info import ModelInfo
 
@@ -193,7 +194,9 @@ def test_numbers_in_cells_are_shown_on_request_without_a_script_and_at_first_whe
     assert 'type="checkbox" id="numbers"' in text
     signed = with_map(((0.25, -0.75), (0.0, 0.001)))
     assert signed.drawing is not None
-    text = sheet_html(TITLE, (replace(signed, drawing=replace(signed.drawing, is_signed=True)),), "worksheet")
+    text = sheet_html(
+        TITLE, (replace(signed, drawing=replace(signed.drawing, scale=ColorScale(is_signed=True))),), "worksheet"
+    )
     assert 'id="numbers" checked>' in text, "the reader can switch them off"
     assert 'id="numbers">' in sheet_html(TITLE, (signed,), "worksheet")
     assert text.count('<g class="numbers">') == 1
@@ -254,8 +257,7 @@ def test_the_ends_of_a_scale_and_the_names_of_axes_have_room_on_a_map() -> None:
         ("<sos>", "b"),
         row_axis="row",
         column_axis="column",
-        top=0.01,
-        is_signed=True,
+        scale=ColorScale(0.01, is_signed=True),
     )
     drawn = map_svg(drawing)
     letter, high = 7.0, 9.0  # of a wide font

@@ -17,8 +17,8 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.translation.result import FloatArray
 
-from ....heatmap.drawing import color_table
 from ....heatmap.map_image import map_image
+from ....state.color_scale import color_table
 from ....state.map_view import Pair
 from ....theme import current_theme, scaled
 from ....widgets.labels import label

@@ -22,8 +22,8 @@ from augenmerk.core.extensions.training.schedules import noam_rate, rates_of_run
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import FloatArray, Translation
 
-from ....heatmap.drawing import color_table
 from ....heatmap.map_image import map_image
+from ....state.color_scale import color_table
 from ....theme import current_theme, scaled, scales
 from ....widgets.labels import label
 from ....widgets.layouts import add_parts, row_of, wrapping_row
