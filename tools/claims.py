@@ -336,7 +336,7 @@ def _depend_on_networks(translator: Translator, sentence: str | None) -> tuple[s
         given = Experiment(text, GivenTarget(_translated(translator, text).text))
         found = NetworksOffJob(given).run(translator, lambda progress: None, lambda: False)
         ranks = list(zip(*(each.ranks for each in found.values()), strict=True))
-        num_dependent += sum(each[0] == 1 and max(each) > 1 for each in ranks)
+        num_dependent += sum(rank[0] == 1 and max(rank) > 1 for rank in ranks)
         num_tokens += len(ranks)
     today = f"{num_dependent} of {num_tokens} tokens"
     return today, num_dependent == 1 if sentence else 0 < num_dependent < 0.1 * num_tokens

@@ -137,7 +137,7 @@ def translate(
     """
     first = checkpoints[0]
     rules = DecodingRules.of_codec(first.codecs.target, first.decoding)
-    ensemble = Ensemble([each.build_model().eval().to(device) for each in checkpoints])
+    ensemble = Ensemble([checkpoint.build_model().eval().to(device) for checkpoint in checkpoints])
     kind = torch.device(device).type
     for group in batches_by_length([len(ids) for ids in sources], BATCH_SIZE.get(kind, BATCH_SIZE["cpu"])):
         padded = pad([sources[place] for place in group], first.codecs.source.vocabulary.padding_id).to(device)

@@ -33,7 +33,7 @@ def main() -> None:
     lines = read_lines(Path(sys.argv[1]) / "val.de.gz")[:NUM_REPEATING]
     print_repetitions(translator, lines)
     translations = list(translator.run_many([Experiment(line) for line in lines[:NUM_LENS]], need_maps=True))
-    settled = Counter(decoder_lens(translator, each).settled_at for each in translations)
+    settled = Counter(decoder_lens(translator, translation).settled_at for translation in translations)
     print("encoder layers needed, and number of sentences:", dict(sorted(settled.items())))
     print_measured(translator, translations[:NUM_MEASURED])
 
@@ -50,7 +50,7 @@ def print_repetitions(translator: Translator, lines: list[str]) -> None:
             without[f"feed-forward networks of decoder layers {layers}"] = tuple(map(FeedForwardScaled, some))
     for kind in ATTENTION_KINDS:
         heads = [each for each in heads_of(config) if each.kind == kind]
-        for layer in sorted({each.layer for each in heads}):
+        for layer in sorted({head.layer for head in heads}):
             without[f"all heads of {kind} layer {layer + 1}"] = tuple(HeadScaled(x) for x in heads if x.layer == layer)
     for name, changes in without.items():
         found = translator.run_many([Experiment(line, interventions=changes) for line in lines])

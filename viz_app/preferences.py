@@ -71,7 +71,7 @@ class RecentFiles:
         self._store([each for each in self.paths if each != path.absolute()])
 
     def _store(self, paths: Sequence[Path]) -> None:
-        self._settings.setValue(self._key, [_text_of(each) for each in paths])
+        self._settings.setValue(self._key, [_text_of(path) for path in paths])
 
 
 class ImportedModels:

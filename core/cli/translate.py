@@ -248,7 +248,7 @@ def as_dict(translator: "Translator", translation: "Translation") -> dict[str, A
         "source": translation.source_text,
         "translation": translation.text,
         "output": part_to_json(translation.experiment.output),
-        "interventions": [part_to_json(each) for each in translation.experiment.interventions],
+        "interventions": [part_to_json(intervention) for intervention in translation.experiment.interventions],
         "unreached": [part_to_json(each) for each in translation.unreached],
         "log_probability": translation.log_probability,
         "source_tokens": translation.source_tokens,

@@ -73,7 +73,7 @@ def as_arrays(values: Mapping[str, Any], prefix: str = "") -> Numbers:
 
 def origin_arrays(translator: "Translator", interventions: Sequence[Intervention]) -> Numbers:
     """The program, the model and its changes."""
-    changes = np.array([json.dumps(part_to_json(each)) for each in interventions], dtype=str)
+    changes = np.array([json.dumps(part_to_json(intervention)) for intervention in interventions], dtype=str)
     return as_arrays(origin_values(translator)) | {INTERVENTIONS: changes}
 
 

@@ -463,7 +463,7 @@ _Stamp = tuple[tuple[int, int, int], ...]
 def _stamp(model: Transformer) -> _Stamp | None:
     """`_versions` of weights that can be compiled; None for others."""
     numbers = _numbers_of(model)
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in numbers):
+    if any(number.dtype != torch.float32 or number.device.type != "cpu" for number in numbers):
         return None
     return _versions(numbers)
 
@@ -479,9 +479,9 @@ def _versions(weights: Iterable[Tensor]) -> _Stamp | None:
     None if one of them was made in inference mode, where PyTorch counts no changes.
     """
     weights = list(weights)
-    if any(each.is_inference() for each in weights):
+    if any(weight.is_inference() for weight in weights):
         return None
-    return tuple((each.data_ptr(), each._version, getattr(each, "num_data_uses", 0)) for each in weights)
+    return tuple((weight.data_ptr(), weight._version, getattr(weight, "num_data_uses", 0)) for weight in weights)
 
 
 class _WatchedParameter(nn.Parameter):

@@ -106,7 +106,10 @@ def _require_row(config: ModelConfig, translation: Translation, head: Head, quer
         "cross": (num_read, num_source),
     }[head.kind]
     check_cell(head, query, 0, (*attention_shapes(config)[head.kind], num_queries, num_keys))
-    if any((each.head, each.row) == (head, query) for each in translation.experiment.attention_rows):
+    if any(
+        (attention_row.head, attention_row.row) == (head, query)
+        for attention_row in translation.experiment.attention_rows
+    ):
         raise AnalysisError(
             "Row {row} of {head} was set by hand: its weights do not come from queries and keys. Choose another row, "
             "or remove the change.",

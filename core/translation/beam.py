@@ -156,7 +156,7 @@ class BeamStep:
                 if score > -math.inf
             ]
 
-        ended = [each for each in hypotheses(candidates, beam) if each[0][-1] == end_id]
+        ended = [hypothesis for hypothesis in hypotheses(candidates, beam) if hypothesis[0][-1] == end_id]
         return cls(tuple(hypotheses(live, beam)), tuple(ended))
 
 
@@ -214,7 +214,11 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
             raise TranslationStoppedError
         if rules.forces_end and rules.end_id is not None and search.end_at_limits(rules.end_id, length_penalty):
             continue
-        step, indices, num_rows = search.state.step, [each.index for each in search.sentences], search.scores.size(1)
+        step, indices, num_rows = (
+            search.state.step,
+            [sentence.index for sentence in search.sentences],
+            search.scores.size(1),
+        )
         here = forbidden.at(step)
         here = here if forced is None else only(here, forced, indices, step, num_rows)
         logits = search.state.read(search.prefixes[:, :, -1].flatten())
@@ -225,7 +229,7 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         if on_step is not None:
             on_step(BeamStep.of(candidates, live, search.prefixes, rules.end_id, beam))
         search.extend(live, beam, length_penalty)
-    return [each.chosen for each in sentences]
+    return [sentence.chosen for sentence in sentences]
 
 
 def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Candidates:

@@ -53,7 +53,9 @@ class CompiledExperiment:
 
     def unreached(self, num_steps: int) -> tuple[Intervention, ...]:
         """The interventions beyond the end of a result of `num_steps` decoding steps, which changed nothing."""
-        return tuple(each for each in self.experiment.interventions if self._is_beyond(each, num_steps))
+        return tuple(
+            intervention for intervention in self.experiment.interventions if self._is_beyond(intervention, num_steps)
+        )
 
     def _is_beyond(self, intervention: Intervention, num_steps: int) -> bool:
         match intervention:
@@ -81,9 +83,14 @@ def compile_experiment(
     """
     source = edit_source(typed, experiment.source_edits, codecs.source, run_config)
     needed, output = len(source.ids), experiment.output
-    for each in experiment.attention_rows:
-        if each.head.kind != "decoder" and len(each.weights) != needed:
-            values = {"row": Index(each.row), "head": each.head, "count": len(each.weights), "needed": needed}
+    for attention_row in experiment.attention_rows:
+        if attention_row.head.kind != "decoder" and len(attention_row.weights) != needed:
+            values = {
+                "row": Index(attention_row.row),
+                "head": attention_row.head,
+                "count": len(attention_row.weights),
+                "needed": needed,
+            }
             raise ExperimentError(PHRASES["row_misfit"], **values)
     given = encode_target(output.text, codecs.target, run_config) if isinstance(output, GivenTarget) else None
     return CompiledExperiment(

@@ -340,7 +340,7 @@ def verified_greedy(
         TranslationStoppedError: `should_stop` returned True.
     """
     plain = plain_form(model)
-    num_tokens, limit = plain.output.out_features, max(each.limit for each in requests)
+    num_tokens, limit = plain.output.out_features, max(request.limit for request in requests)
     sentences = [_Sentence(index, each, num_tokens, rules.end_id) for index, each in enumerate(requests)]
     forbidden = forbidding(model, rules, encoding.states)
     found: dict[int, TargetPass] = {}
@@ -383,7 +383,7 @@ def _complete(
     should_stop: Callable[[], bool],
 ) -> None:
     """Adds to the drafts, step by step, until they end or meet the old ones."""
-    is_open = [each.num_right == len(each.draft) and not each.ends(rules.end_id) for each in sentences]
+    is_open = [sentence.num_right == len(sentence.draft) and not sentence.ends(rules.end_id) for sentence in sentences]
     state.step = min((each.num_right for each, going_on in zip(sentences, is_open, strict=True) if going_on), default=0)
     rows = list(range(len(sentences)))
     while any(is_open):

@@ -350,13 +350,16 @@ def in_groups(
         heads: all heads of the model.
     """
     found: dict[tuple[int, ...], tuple[str, tuple[Intervention, ...]]] = {}
-    left, whole = list(interventions), {each.head: each for each in interventions if isinstance(each, HeadScaled)}
+    left, whole = (
+        list(interventions),
+        {intervention.head: intervention for intervention in interventions if isinstance(intervention, HeadScaled)},
+    )
     scaled = [whole[head] for head in heads if head in whole]
     for group in _groups_of(heads) if scaled else ():
         members = [each for each in scaled if each.head in group]
-        rest = tuple(each for each in members if each in left)
+        rest = tuple(member for member in members if member in left)
         is_complete = len(members) == sum(head in group for head in heads) > 1
-        if rest and is_complete and len({each.factor for each in members}) == 1:
+        if rest and is_complete and len({member.factor for member in members}) == 1:
             found[site_of(rest[0])] = (_scaled_text(display_text(group), members[0].factor), rest)
             left = [each for each in left if each not in rest]
     found |= {site_of(word[0]): (_text_of(word), word) for word in _forced_words(left)}
@@ -366,20 +369,20 @@ def in_groups(
 def _forced_words(interventions: Iterable[Intervention]) -> list[tuple[Intervention, ...]]:
     """Each alone, but forced tokens together that continue the word of the one before."""
     words: list[tuple[Intervention, ...]] = []
-    for each in sorted(interventions, key=site_of):
+    for intervention in sorted(interventions, key=site_of):
         word = words[-1] if words else ()
         first, last = (word[0], word[-1]) if word else (None, None)
         if (
-            isinstance(each, ForcedToken)
+            isinstance(intervention, ForcedToken)
             and isinstance(first, ForcedToken)
             and isinstance(last, ForcedToken)
-            and each.step == last.step + 1
+            and intervention.step == last.step + 1
             and first.token.startswith(WORD_MARK)
-            and not each.token.startswith((WORD_MARK, "<"))
+            and not intervention.token.startswith((WORD_MARK, "<"))
         ):
-            words[-1] = (*word, each)
+            words[-1] = (*word, intervention)
         else:
-            words.append((each,))
+            words.append((intervention,))
     return words
 
 
@@ -387,7 +390,7 @@ def _text_of(word: tuple[Intervention, ...]) -> str:
     pieces = [each for each in word if isinstance(each, ForcedToken)]
     if len(pieces) < 2:
         return display_text(word[0])
-    text = "".join(each.token for each in pieces).replace(WORD_MARK, "")
+    text = "".join(piece.token for piece in pieces).replace(WORD_MARK, "")
     return phrase("change_forced_word", first=pieces[0].step + 1, last=pieces[-1].step + 1, token=text)
 
 
@@ -470,7 +473,11 @@ class Experiment:
     @property
     def source_edits(self) -> tuple[SourceEdit, ...]:
         """Words that are removed or replaced, from first to last."""
-        return tuple(each for each in self.interventions if isinstance(each, SourceWordRemoved | SourceWordReplaced))
+        return tuple(
+            intervention
+            for intervention in self.interventions
+            if isinstance(intervention, SourceWordRemoved | SourceWordReplaced)
+        )
 
     @property
     def scalings(self) -> tuple[Scaling, ...]:
@@ -518,12 +525,12 @@ class Experiment:
         return SentenceChanges(
             factors_of(self.scalings),
             {(row.head, row.row): row.weights for row in self.attention_rows},
-            {each.head: each.temperature for each in self.temperatures},
+            {temperature.head: temperature.temperature for temperature in self.temperatures},
             self.lifts_mask,
         )
 
     def _of_type(self, wanted: type[KindOfIntervention]) -> tuple[KindOfIntervention, ...]:
-        return tuple(each for each in self.interventions if isinstance(each, wanted))
+        return tuple(intervention for intervention in self.interventions if isinstance(intervention, wanted))
 
     def with_interventions(self, *added: Intervention) -> "Experiment":
         """The experiment with these interventions added; each replaces one that changes the same thing.
@@ -537,7 +544,10 @@ class Experiment:
 
     def without(self, *removed: Intervention) -> "Experiment":
         """The experiment without these interventions; missing ones are ignored."""
-        return replace(self, interventions=tuple(each for each in self.interventions if each not in removed))
+        return replace(
+            self,
+            interventions=tuple(intervention for intervention in self.interventions if intervention not in removed),
+        )
 
     def edited(self, source_text: str) -> "Experiment":
         """The experiment with another sentence.

@@ -69,7 +69,7 @@ def experiment_to_json(experiment: Experiment) -> dict[str, Any]:
     return {
         "source_text": experiment.source_text,
         "output": part_to_json(experiment.output),
-        "interventions": [part_to_json(each) for each in experiment.interventions],
+        "interventions": [part_to_json(intervention) for intervention in experiment.interventions],
     }
 
 
@@ -109,7 +109,7 @@ def intervention_from_json(values: object) -> Intervention:
 
 def _experiment(field: Field) -> Experiment:
     members = field.members("source_text", "output", "interventions")
-    interventions = tuple(_part(each, _INTERVENTIONS) for each in members["interventions"].items(MAX_INTERVENTIONS))
+    interventions = tuple(_part(item, _INTERVENTIONS) for item in members["interventions"].items(MAX_INTERVENTIONS))
     text, output = members["source_text"].text(), _part(members["output"], _OUTPUTS)
     return _made(field, lambda: Experiment(text, output, interventions))
 
@@ -143,7 +143,7 @@ def _index(field: Field) -> int:
 
 
 def _weights(field: Field) -> tuple[float, ...]:
-    return tuple(each.number(0, math.inf) for each in field.items(MAX_INDEX + 1))
+    return tuple(item.number(0, math.inf) for item in field.items(MAX_INDEX + 1))
 
 
 _READERS: Mapping[str, Callable[[Field], Any]] = {
@@ -400,7 +400,7 @@ def _view_value(field: Field, depth: int) -> Any:
     """A scalar, or lists of them to this depth, as tuples."""
     value = field.value
     if isinstance(value, list) and depth:
-        return tuple(_view_value(each, depth - 1) for each in field.items(MAX_VIEW_ITEMS))
+        return tuple(_view_value(item, depth - 1) for item in field.items(MAX_VIEW_ITEMS))
     if isinstance(value, str):
         return field.text(MAX_VIEW_CHARACTERS)
     if isinstance(value, list | dict):

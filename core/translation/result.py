@@ -355,7 +355,7 @@ class Translation:
         return sum(self.log_probabilities[word.start : word.end])
 
     def __repr__(self) -> str:
-        interventions = "".join(f", {each}" for each in self.experiment.interventions)
+        interventions = "".join(f", {intervention}" for intervention in self.experiment.interventions)
         return (
             f"Translation({self.source_text[:60]!r} → {self.text[:60]!r}, {len(self.source_tokens)} × "
             f"{len(self.predicted_tokens)} tokens, log-probability {self.log_probability:.3f}{interventions})"

@@ -245,7 +245,7 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
         if here is None:
             placed.append((place, word))
         elif isinstance(here, SourceWordReplaced):
-            placed += [(place, each) for each in _replacements(here, codec)]
+            placed += [(place, replacement) for replacement in _replacements(here, codec)]
     if len(placed) < fewest_words(codec):
         raise ExperimentError(phrase("nothing_left", text=repr(_shorten(source.text))))
     words = [word for _, word in placed]

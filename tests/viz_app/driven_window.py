@@ -102,7 +102,9 @@ class DrivenWindow(main_window.MainWindow):
         page.run_actions.start()
         run = page.controller._training
         assert run is not None
-        run.events.connect(lambda events: [say(f"step {each.step}") for each in events if isinstance(each, StepDone)])
+        run.events.connect(
+            lambda events: [say(f"step {event.step}") for event in events if isinstance(event, StepDone)]
+        )
 
 
 def never_end(*_: object) -> NoReturn:

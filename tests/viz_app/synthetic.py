@@ -137,7 +137,7 @@ class FakeTranslator:
     @property
     def texts(self) -> list[str]:
         """The sentences of all baselines that were run."""
-        return [each.source_text for each in self.experiments if not each.interventions]
+        return [experiment.source_text for experiment in self.experiments if not experiment.interventions]
 
     def compile(self, experiment: Experiment) -> Experiment:
         """`run_many` takes experiments, too."""
@@ -151,8 +151,8 @@ class FakeTranslator:
             raise TextError("The text is empty. A sentence was expected; type one.")
         if "BOOM" in text:
             raise ZeroDivisionError("boom")
-        for each in experiment.interventions:
-            check_fits(each)
+        for intervention in experiment.interventions:
+            check_fits(intervention)
         words = text.lower().split()
         for edit in reversed(experiment.source_edits):
             words[edit.place : edit.place + 1] = [edit.text] if isinstance(edit, SourceWordReplaced) else []

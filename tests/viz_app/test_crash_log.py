@@ -107,7 +107,7 @@ def test_a_file_has_an_end_and_old_ones_are_removed(tmp_path: Path) -> None:
         (own,) = tmp_path.glob(f"*-{os.getpid()}.log")
         assert MAX_BYTES / 2 < own.stat().st_size <= MAX_BYTES
         reports = earlier_reports(tmp_path)
-    assert [each.path.name[8:10] for each in reports] == ["08", "07", "06", "05", "04"]
+    assert [report.path.name[8:10] for report in reports] == ["08", "07", "06", "05", "04"]
     assert len(list(tmp_path.glob("*.log"))) == MAX_FILES + 1
 
 

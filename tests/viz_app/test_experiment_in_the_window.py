@@ -85,7 +85,10 @@ def _chips(page: TranslatePage) -> list[str]:
 
 def _expected_chips(expected: ExperimentResult) -> list[str]:
     unreached = expected.changed.unreached
-    return [CHIPS[each] + " (not reached)" * (each in unreached) for each in expected.experiment.interventions]
+    return [
+        CHIPS[intervention] + " (not reached)" * (intervention in unreached)
+        for intervention in expected.experiment.interventions
+    ]
 
 
 def _check(window: MainWindow, expected: ExperimentResult) -> None:
@@ -629,7 +632,7 @@ def test_the_app_opens_an_experiment_from_the_command_line_with_the_model_beside
 ) -> None:
     taken = _take_a_picture(experiment_file, tmp_path / "window.png")
     result = translator.compare(Experiment(SENTENCE, Greedy(), tuple(ACTS)))
-    names = [CHIPS[each] for each in result.experiment.interventions]
+    names = [CHIPS[intervention] for intervention in result.experiment.interventions]
     assert taken.stdout == f"model {names}\n{result.changed.text}\n", taken.stderr
     assert taken.returncode == 0
     assert (tmp_path / "window.png").stat().st_size > 10_000

@@ -89,8 +89,8 @@ def test_doing_it_again_leaves_as_many_objects_as_there_were(
 def stale_items() -> list[QLayoutItem]:
     """Python's wrappers of layout items that no layout has: each stands for whatever Qt creates at its address."""
     wrappers = [each for each in shiboken6.getAllValidWrappers() if isinstance(each, QLayoutItem | QLayout)]
-    layouts = [each for each in wrappers if isinstance(each, QLayout)]
-    items = {shiboken6.getCppPointer(each)[0]: each for each in wrappers if not isinstance(each, QLayout)}
+    layouts = [wrapper for wrapper in wrappers if isinstance(wrapper, QLayout)]
+    items = {shiboken6.getCppPointer(wrapper)[0]: wrapper for wrapper in wrappers if not isinstance(wrapper, QLayout)}
     held = [layout.itemAt(place) for layout in layouts for place in range(layout.count())]
     living = {shiboken6.getCppPointer(item)[0] for item in held if item is not None}
     return [item for address, item in items.items() if address not in living]

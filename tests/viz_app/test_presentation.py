@@ -733,12 +733,12 @@ def test_twenty_rows_are_all_in_sight_in_presented_tabs(make_window: MakeWindow,
     areas = [each for each in tab.findChildren(VerticalScrollArea) if each.isVisible()]
     assert areas
     qtbot.wait(50)
-    left = min(each.mapTo(window, QPoint()).x() for each in areas)
+    left = min(area.mapTo(window, QPoint()).x() for area in areas)
     words = presentation_of(window).target
     assert left - words.mapTo(window, words.rect().topRight()).x() > current_theme().base_px, (
         "the words do not touch it"
     )
-    qtbot.waitUntil(lambda: all(each.verticalScrollBar().maximum() == 0 for each in areas))
+    qtbot.waitUntil(lambda: all(area.verticalScrollBar().maximum() == 0 for area in areas))
     assert not tab.explanation.isVisible()
     presentation_of(window).end()
 

@@ -41,7 +41,7 @@ def test_growth_in_noise_is_found() -> None:
 def test_a_thread_that_is_left_in_each_round_is_found() -> None:
     counts = measured(noise())
     problems = verdict([Counts(each.seconds, 500, n, n // 2, 800, 0, 0) for n, each in enumerate(counts)])
-    assert [each.split()[0] for each in problems] == ["threads", "handles"]
+    assert [problem.split()[0] for problem in problems] == ["threads", "handles"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it counts as Linux does")

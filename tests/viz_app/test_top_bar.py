@@ -24,8 +24,8 @@ def shown_whole(bar: TopBar) -> bool:
     """Whether no label has an ellipsis, and no button less than its text needs."""
     labels = [each for each in (bar.status, bar.device) if each.isVisible()]
     buttons = [*bar.tabs.values(), bar.model_button, bar.menu_button]
-    return all(each.shown_text() == each.text() for each in labels) and all(
-        each.width() >= each.sizeHint().width() for each in buttons
+    return all(label.shown_text() == label.text() for label in labels) and all(
+        button.width() >= button.sizeHint().width() for button in buttons
     )
 
 

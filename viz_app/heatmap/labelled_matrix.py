@@ -119,7 +119,7 @@ class MatrixPicture:
         self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
         self._metrics = QFontMetrics(theme.font("body"))
         self.fits_texts = style.fits_texts and not theme.is_presented
-        self.is_slanted = style.has_slanted_columns or any(_has_wide_words(self, each) for each in matrices)
+        self.is_slanted = style.has_slanted_columns or any(_has_wide_words(self, matrix) for matrix in matrices)
         self._lay_out()
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:

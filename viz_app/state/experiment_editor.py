@@ -77,7 +77,7 @@ class ExperimentEditor:
     def own_decoding(self) -> Output:
         """The way to decode; the latest one while a target is given."""
         outputs = (each.experiment.output for each in (self.step, *reversed(self.past)))
-        return next((each for each in outputs if not isinstance(each, GivenTarget)), Greedy())
+        return next((output for output in outputs if not isinstance(output, GivenTarget)), Greedy())
 
     def push(self, experiment: Experiment) -> "ExperimentEditor":
         """The editor with a new experiment in use, and nothing to redo."""
@@ -98,7 +98,7 @@ class ExperimentEditor:
 
         Equal experiments that were not fitted stay unchanged.
         """
-        past, future = (tuple(each.restored() for each in steps) for steps in (self.past, self.future))
+        past, future = (tuple(step.restored() for step in steps) for steps in (self.past, self.future))
         return ExperimentEditor(self.step.restored(), past, future)
 
     def withdraw(self, shown: Experiment) -> "ExperimentEditor":
@@ -169,7 +169,9 @@ def edit_text(text: str) -> Intent:
         if text == experiment.source_text:
             return Edit(editor, None)
         edited = replace(experiment.edited(text), output=editor.own_decoding)
-        dropped = [each for each in experiment.interventions if each not in edited.interventions]
+        dropped = [
+            intervention for intervention in experiment.interventions if intervention not in edited.interventions
+        ]
         return Edit(editor.push(edited), counted_phrase("dropped_sentence", len(dropped), changes=named(dropped)))
 
     return edit
@@ -289,8 +291,8 @@ def set_output(output: Output) -> Intent:
         experiment = editor.experiment
         is_given = isinstance(output, GivenTarget)
         misfit = ForcedToken if is_given else CausalMaskLifted
-        kept = tuple(each for each in experiment.interventions if not isinstance(each, misfit))
-        dropped = [each for each in experiment.interventions if each not in kept]
+        kept = tuple(intervention for intervention in experiment.interventions if not isinstance(intervention, misfit))
+        dropped = [intervention for intervention in experiment.interventions if intervention not in kept]
         edited = Experiment(experiment.source_text, output, kept)
         why = "the whole translation is given" if is_given else "the model chooses its own tokens"
         return Edit(editor.push(edited), _dropped(f"because {why}", dropped))
@@ -393,7 +395,9 @@ def _dropped(why: str, interventions: Sequence[Intervention], undo: str = "Undo 
 
 
 def _taken_back(experiment: Experiment, now: Experiment) -> str:
-    taken_back: list[Intervention | str] = [each for each in experiment.interventions if each not in now.interventions]
+    taken_back: list[Intervention | str] = [
+        intervention for intervention in experiment.interventions if intervention not in now.interventions
+    ]
     if isinstance(experiment.output, GivenTarget) and experiment.output != now.output:
         taken_back.append("the given translation")
     return named(taken_back) or phrase("last_change")

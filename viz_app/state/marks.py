@@ -37,9 +37,9 @@ def marks_of_experiment(
     """
     experiment = translation.experiment
     rows = [
-        each.row
-        for each in experiment.attention_rows
-        if each.head.kind == kind and (each.head.layer, each.head.head) in heads
+        attention_row.row
+        for attention_row in experiment.attention_rows
+        if attention_row.head.kind == kind and (attention_row.head.layer, attention_row.head.head) in heads
     ]
     steps = frozenset(each.step for each in experiment.forced)
     forced = queries_of_tokens(translation, kind, "target", steps, token_shift_of_queries(kind, label_mode))
@@ -53,7 +53,7 @@ def marks_of_experiment(
 def _factor_of(experiment: Experiment, kind: MapKind, heads: Collection[tuple[int, int]]) -> float:
     """The factor of the output of all these heads; 1 if they have several."""
     factors = factors_of(experiment.scalings)
-    found = {factors.get(Head(kind, *place), 1.0) for place in heads}
+    found = {factors.get(Head(kind, *head), 1.0) for head in heads}
     return found.pop() if len(found) == 1 else 1.0
 
 
@@ -156,15 +156,19 @@ def lit_queries(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
     queries = [*_pinned_queries(state), state.selection.picked]
     found = {query for each in queries for query in _queries(state, kind, each.side, each.tokens)}
     if not found:
-        found = {query for each in _pinned_keys(state) for query in _queries(state, kind, each.side, each.tokens)}
+        found = {
+            query
+            for pinned_key in _pinned_keys(state)
+            for query in _queries(state, kind, pinned_key.side, pinned_key.tokens)
+        }
     return tuple(sorted(found))
 
 
 def lit_keys(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
     """The keys of a kind of map that are pinned or picked."""
     shift = token_shift_of_keys(kind)
-    keys = [each for each in _pinned_keys(state) if each.side == KEY_SIDES[kind]]
-    return tuple(sorted({token + shift for each in keys for token in each.tokens if token + shift >= 0}))
+    keys = [pinned_key for pinned_key in _pinned_keys(state) if pinned_key.side == KEY_SIDES[kind]]
+    return tuple(sorted({token + shift for key in keys for token in key.tokens if token + shift >= 0}))
 
 
 def query_sum(state: ExperimentState) -> QuerySum | None:

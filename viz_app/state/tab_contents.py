@@ -42,7 +42,7 @@ class TabContents:
     compare_reads_first: bool = False
 
 
-CONTENT_FIELDS = {each.name: each for each in fields(TabContents)}
+CONTENT_FIELDS = {field.name: field for field in fields(TabContents)}
 
 
 def content(name: str) -> Any:

@@ -233,7 +233,7 @@ def components_view(state: ExperimentState, explanation: WeightExplanation) -> C
         name if any(name == group.name for group in group_components(components)) else ""
         for name, components in zip(explanation.opened, (row.query_components, row.key_components), strict=True)
     )
-    temperatures = {each.head: each.temperature for each in translation.experiment.temperatures}
+    temperatures = {temperature.head: temperature.temperature for temperature in translation.experiment.temperatures}
     return ComponentsView(
         cell,
         cell.table(query, key),

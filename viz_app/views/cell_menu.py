@@ -151,7 +151,7 @@ class PartEditor(Popup):
     def __init__(self, state: ExperimentState, part: Head | Network, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.part = part
-        factors = {each.part: each.factor for each in state.experiment.scalings}
+        factors = {scaling.part: scaling.factor for scaling in state.experiment.scalings}
         what = "head" if isinstance(part, Head) else "network"
         self.factor = NumberSlider("Output times", factors.get(part, 1.0), (-MAX_FACTOR, MAX_FACTOR), FACTORS)
         self.factor.chosen.connect(lambda factor: state.submit(scale(part, factor)))

@@ -613,7 +613,7 @@ class PickLine(QWidget):
     @property
     def _needs_split(self) -> bool:
         buttons = [child for child in self.findChildren(QWidget, options=_DIRECT) if child is not self.label]
-        shown = [each for each in buttons if not each.isHidden() or each.sizePolicy().retainSizeWhenHidden()]
+        shown = [button for button in buttons if not button.isHidden() or button.sizePolicy().retainSizeWhenHidden()]
         taken = sum(each.sizeHint().width() + self.row.spacing() for each in shown)
         return self.width() - taken < scaled(LEAST_WORDS)
 

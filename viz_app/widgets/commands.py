@@ -126,7 +126,7 @@ class CommandRegistry:
 
     def run(self, title: str) -> None:
         """Runs the first command with this title."""
-        next(each for each in self.commands if each.title == title).run()
+        next(command for command in self.commands if command.title == title).run()
 
 
 def add_shortcut(
@@ -156,7 +156,10 @@ def run_by_key(event: QKeyEvent, commands: Iterable[BoundCommand]) -> bool:
     if combination.key() >= Qt.Key.Key_Escape and held:
         pressed.append(QKeySequence(combination.key()))
     return any(
-        each.run() for keys in pressed for each in commands if keys in map(QKeySequence, each.command.local_keys)
+        command.run()
+        for keys in pressed
+        for command in commands
+        if keys in map(QKeySequence, command.command.local_keys)
     )
 
 

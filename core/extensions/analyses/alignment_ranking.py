@@ -258,8 +258,8 @@ def rank_aligners(
             aligner = None if isinstance(candidate, str) else candidate
             name = CountedText("{candidate}", candidate=candidate)
             scores.append(AlignerScore(aligner, name, AlignmentScore(*choosing), AlignmentScore(*reporting)))
-    ranked = sorted((each for each in scores if each.aligner is not None), key=lambda each: each.choosing.aer)
-    baselines = tuple(each for each in scores if each.aligner is None)
+    ranked = sorted((score for score in scores if score.aligner is not None), key=lambda each: each.choosing.aer)
+    baselines = tuple(score for score in scores if score.aligner is None)
     counts_of_pairs = num_choosing, num_reporting, num_skipped
     is_complete, digest = done == len(gold), translator.digest
     return AlignerRanking(

@@ -47,7 +47,7 @@ class DecoderLens:
     @property
     def settled_at(self) -> int:
         """The number of encoder layers from which on the greedy translation stays the same."""
-        texts = [each.predicted_ids for each in self.layers]
+        texts = [layer.predicted_ids for layer in self.layers]
         return next(depth for depth in range(len(texts)) if len(set(texts[depth:])) == 1)
 
 
@@ -71,7 +71,11 @@ def decoder_lens(
     """
     translator.check_vocabularies(translation)
     model = translator.model
-    kept = [each for each in translation.experiment.interventions if not isinstance(each, CausalMaskLifted)]
+    kept = [
+        intervention
+        for intervention in translation.experiment.interventions
+        if not isinstance(intervention, CausalMaskLifted)
+    ]
     compiled = translator.compile(replace(translation.experiment, output=Greedy(), interventions=tuple(kept)))
     source_ids = compiled.source.ids
     compiled = replace(compiled, max_steps=min(compiled.max_steps, 2 * len(source_ids) + 10))

@@ -160,7 +160,7 @@ def importance_of_targets(
 ) -> Iterator[tuple[int, int, HeadImportance | None]]:
     """`importance_by_pass` of encoded targets."""
     model, plain, digest = translator.current_model(), translator.model, translator.digest
-    groups = list(batches_by_length([len(each.target) for each in targets], BATCH_SIZE))
+    groups = list(batches_by_length([len(target.target) for target in targets], BATCH_SIZE))
     experiment = Experiment("", interventions=tuple(changes))
     parts: list[Head | Network] = [*heads_of(plain.config), *networks_of(plain.config)]
     done, total, found = 0, len(groups) * (len(parts) + 1), None
@@ -211,11 +211,11 @@ def _read_batch(
 ) -> _Batch:
     plain, device = translator.model, translator.device.name
     padding = plain.padding_id
-    source = pad([each.source for each in targets], padding).to(device)
-    read = pad([translator.rules.read_ids(each.target) for each in targets], padding).to(device)
-    counted = [(*[padding] * each.start, *each.target[each.start :]) for each in targets]
+    source = pad([target.source for target in targets], padding).to(device)
+    read = pad([translator.rules.read_ids(target.target) for target in targets], padding).to(device)
+    counted = [(*[padding] * target.start, *target.target[target.start :]) for target in targets]
     predicted = pad(counted, padding).to(device)
-    weights = torch.tensor([float(each.weight) for each in targets], device=device)
+    weights = torch.tensor([float(target.weight) for target in targets], device=device)
     encoding = model.encode(source, interventions=compile_general(plain, changes, len(source)))
     return _Batch(source, read, predicted, weights, encoding)
 

@@ -131,7 +131,7 @@ def measure_parts(
     wanted = parts.components if components is None else tuple(components)
     switches = {each: scaling(each) for each in wanted if not isinstance(each, Origin)}
     experiment, ids = parts.translation.experiment, translator.checkpoint.codecs.target.vocabulary.ids
-    experiments = [experiment, *(experiment.with_interventions(each) for each in switches.values())]
+    experiments = [experiment, *(experiment.with_interventions(switch) for switch in switches.values())]
     chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
     differences = [
         difference
@@ -176,7 +176,7 @@ def _logits_after(
     experiments: Sequence[Experiment],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Tensor]:
-    compiled = [translator.compile(each) for each in experiments]
+    compiled = [translator.compile(experiment) for experiment in experiments]
     return translator.runner.logits_after(translator.current_model(), read_ids, compiled, should_stop)
 
 
@@ -233,7 +233,8 @@ class _Comparer:
         """The parts of each comparison."""
         streams, model = self._streams, self._translator.model
         steps, chosen, rivals = torch.tensor(
-            [(each.step, each.chosen, each.rival) for each in comparisons], device=streams.logits.device
+            [(comparison.step, comparison.chosen, comparison.rival) for comparison in comparisons],
+            device=streams.logits.device,
         ).T
         with torch.inference_mode():
             directions = (model.output.weight[chosen] - model.output.weight[rivals]).double()  # [N, D]

@@ -124,10 +124,10 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
     return LogitLens(
         translation,
         tuple(steps),
-        np.array([each.log_probabilities for each in steps.values()], dtype=np.float32),
-        np.array([each.ranks for each in steps.values()]),
-        np.array([each.entropies for each in steps.values()], dtype=np.float32),
-        tuple(each.alternatives for each in steps.values()),
+        np.array([step.log_probabilities for step in steps.values()], dtype=np.float32),
+        np.array([step.ranks for step in steps.values()]),
+        np.array([step.entropies for step in steps.values()], dtype=np.float32),
+        tuple(step.alternatives for step in steps.values()),
         translator.digest,
     )
 

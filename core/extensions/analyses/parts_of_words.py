@@ -105,7 +105,7 @@ class ChangeEffect:
         direct = {part: value for part, value in direct.items() if part not in changed}
         values = {part: value for part, value in direct.items() if not isinstance(part, Origin)}
         growth = {part: value - before.value_of(part) for part, value in values.items()}
-        increased = sorted((each for each in growth.items() if each[1] >= LEAST_INCREASE), key=lambda each: -each[1])
+        increased = sorted((item for item in growth.items() if item[1] >= LEAST_INCREASE), key=lambda each: -each[1])
         largest = max(values, key=lambda part: values[part], default=None)
         has_largest = largest is not None and values[largest] > 0
         return cls(before.chosen_word.token, tuple(increased[:MAX_INCREASED]), largest if has_largest else None)

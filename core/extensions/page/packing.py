@@ -105,7 +105,7 @@ def pack_model(checkpoint: Checkpoint, name: str, *, bits: int = 16) -> PackedMo
     packed = PackedModel(_compressed(text.encode("utf-8")), _compressed(weights), num_parameters, terms)
     if held is not checkpoint:
         return replace(packed, note=f"{ROUNDED} {KEEPING}")
-    long = sum(each["bytes"] == 4 for each in tensors)
+    long = sum(tensor["bytes"] == 4 for tensor in tensors)
     if not long or packed.num_bytes <= BYTES_PER_PARAMETER * num_parameters:
         return packed
     return replace(

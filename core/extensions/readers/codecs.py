@@ -540,9 +540,13 @@ class JoeyNMTCodec(ForeignCodec):
             characters = list(_without_extra_spaces(_composed(line)))
         if not self._lowercase:
             return characters
-        lowered = iter("".join(each.text for each in characters).lower())  # Σ at the end of a word has its own
+        lowered = iter(
+            "".join(character.text for character in characters).lower()
+        )  # Σ at the end of a word has its own
         return [
-            Piece(next(lowered), each.start, each.end) for each in characters for _ in range(len(each.text.lower()))
+            Piece(next(lowered), character.start, character.end)
+            for character in characters
+            for _ in range(len(character.text.lower()))
         ]
 
     def _encoded(self, pieces: Sequence[Piece], characters: Sequence[Piece], length: int) -> EncodedWord:

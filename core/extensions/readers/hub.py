@@ -195,7 +195,7 @@ def _weights_of(repository: str, files: Mapping[str, RemoteFile]) -> list[Remote
         if name in files:
             return [files[name]]
         stem, ending = name.rsplit(".", 1)
-        parts = sorted(each for each in files if re.fullmatch(rf"{re.escape(stem)}-\d+-of-\d+\.{ending}", each))
+        parts = sorted(file for file in files if re.fullmatch(rf"{re.escape(stem)}-\d+-of-\d+\.{ending}", file))
         if f"{name}.index.json" in files and parts:
             return [files[f"{name}.index.json"], *(files[part] for part in parts)]
     raise ModelImportError(

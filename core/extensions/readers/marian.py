@@ -141,7 +141,7 @@ def _find_languages(settings: "_Settings", options: ImportOptions, name: str) ->
     """The languages according to the tokenizer's settings, else to the name of the model."""
     names = (name, settings.config.values.get("_name_or_path"), settings.folder.path.resolve().name)
     pairs = (_PAIR.search(each) for each in names if isinstance(each, str))
-    by_name = next(((found[1], found[2]) for found in pairs if found is not None), (None, None))
+    by_name = next(((pair[1], pair[2]) for pair in pairs if pair is not None), (None, None))
     tokenizer = settings.tokenizer.values
     return languages_of(options, (tokenizer.get("source_lang"), tokenizer.get("target_lang")), by_name)
 

@@ -274,7 +274,9 @@ class WeightMap:
         for (residual, attention, name), norm in zip(attentions, norms[:-1], strict=True):
             *projections, output = (f"{theirs}.{name}.{part}" for part in names.projections)
             for part, shape in (("weight", (width, width)), ("bias", (width,))):
-                self.parts[f"{ours}.{attention}.in_proj_{part}"] = {f"{each}.{part}": shape for each in projections}
+                self.parts[f"{ours}.{attention}.in_proj_{part}"] = {
+                    f"{projection}.{part}": shape for projection in projections
+                }
             self.linear(f"{ours}.{attention}.out_proj", output, width, width)
             self.norm(f"{ours}.{residual}.norm", f"{theirs}.{norm}")
         self.linear(f"{ours}.feed_forward.expand", f"{theirs}.{names.feed_forward[0]}", inner, width)

@@ -225,7 +225,9 @@ class CheckpointManager:
             return True
         num_kept = self.session.run.training.keep_best
         if num_kept > 1:
-            better = [kept for kept in kept_checkpoints(self.folder, "best") if kept.step < record.step]
+            better = [
+                checkpoint for checkpoint in kept_checkpoints(self.folder, "best") if checkpoint.step < record.step
+            ]
             if sum(kept.validation_loss <= record.validation_loss for kept in better) < num_kept:
                 self._write_best(_best_name(record.epoch, record.step), history)
         return False
@@ -255,7 +257,11 @@ class CheckpointManager:
 
     def _remove_surplus(self, kind: CheckpointKind, num_kept: int) -> None:
         """Removes checkpoints beyond `num_kept`; files that cannot be removed are left."""
-        present = [kept for kept in kept_checkpoints(self.folder, kind) if kept.step <= self.session.progress.step]
+        present = [
+            checkpoint
+            for checkpoint in kept_checkpoints(self.folder, kind)
+            if checkpoint.step <= self.session.progress.step
+        ]
         to_keep = {kept.path for kept in present[:num_kept]}
         for path in older_files(self.folder, kind):
             if path not in to_keep:

@@ -279,7 +279,11 @@ def with_best(history: Sequence[EpochRecord], folder: Path) -> tuple[EpochRecord
     A run that was stopped, or reached its step limit, is validated within an epoch. The table of epochs leaves that
     out, because a resumed run must have the same table as one that never stopped.
     """
-    records = {kept.validated.step: kept.validated for kept in kept_checkpoints(folder, "best") if kept.validated}
+    records = {
+        checkpoint.validated.step: checkpoint.validated
+        for checkpoint in kept_checkpoints(folder, "best")
+        if checkpoint.validated
+    }
     records |= {record.step: record for record in history}
     return tuple(records[step] for step in sorted(records))
 

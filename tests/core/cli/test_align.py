@@ -122,7 +122,7 @@ def test_the_links_of_an_experiment_file_are_those_of_its_translation(
     write_experiment_file(SavedExperiment(experiment, ModelReference(translator.name, translator.digest)), path)
     found = json.loads(told(capsys, untrained_checkpoint, "--experiment", path, "--head", "cross:2:1", "--json"))
     translation = translator.run(experiment)
-    assert found["interventions"] == [part_to_json(each) for each in experiment.interventions]
+    assert found["interventions"] == [part_to_json(intervention) for intervention in experiment.interventions]
     assert found["source"] == ["ein", "mann", "steht", "einer", "leiter", "."]
     assert found["target"] == [word.text for word in translation.target_words]
     links = align(translator, translation, Aligner(1, 0, "predicted", "weight"))

@@ -78,7 +78,7 @@ def test_translate_runs_the_experiment_of_the_file(
     assert found["predicted_tokens"] == list(expected.predicted_tokens)
     assert found["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
     assert found["output"] == part_to_json(expected.experiment.output)
-    assert found["interventions"] == [part_to_json(each) for each in expected.experiment.interventions]
+    assert found["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
 
 
 def test_a_given_target_is_that_of_the_file(untrained_checkpoint: Path, translator, saved, capsys) -> None:
@@ -99,7 +99,7 @@ def test_options_override_what_they_change_and_no_more(
     found = printed(capsys, untrained_checkpoint, "translate", SENTENCE, "--json", "--experiment", path, *options)
     changes = (SourceWordRemoved(0), SourceWordRemoved(3), HeadScaled(Head("cross", 1, 0), 2), *GENERAL[1:])
     expected = Experiment(SENTENCE, Beam(2), (*changes, OWN[1], ForcedToken(1, "man")))
-    assert found["interventions"] == [part_to_json(each) for each in expected.interventions]
+    assert found["interventions"] == [part_to_json(intervention) for intervention in expected.interventions]
     assert found["output"] == {"type": "beam", "size": 2, "length_penalty": 1.5}
     assert found["predicted_tokens"] == list(translator.run(expected).predicted_tokens)
 

@@ -45,8 +45,8 @@ def test_the_lens_has_the_numbers_of_every_sublayer(untrained_checkpoint, transl
     np.testing.assert_allclose(found["log_probabilities"], lens.log_probabilities, atol=1e-6)
     np.testing.assert_allclose(found["log_probabilities"][-1], given.log_probabilities, atol=1e-4)
     np.testing.assert_allclose(found["entropies"], lens.entropies, atol=1e-6)
-    assert found["best_tokens"][-1] == [each[0].token for each in given.alternatives]
-    best = [each[0].log_probability for each in given.alternatives]
+    assert found["best_tokens"][-1] == [alternative[0].token for alternative in given.alternatives]
+    best = [alternative[0].log_probability for alternative in given.alternatives]
     np.testing.assert_allclose(found["best_log_probabilities"][-1], best, atol=1e-4)
 
 
@@ -64,9 +64,9 @@ def test_the_parts_of_every_word_add_up(untrained_checkpoint, translator, given,
     found = printed(capsys, untrained_checkpoint, "--parts")["parts"]
     assert found["words"] == ["a", "man", "stands", "on", "a", "ladder", ".", "<eos>"]
     parts = logit_parts(translator, given)
-    assert found["rivals"] == [each.rival_word.token for each in parts]
-    assert found["components"] == [str(each) for each in parts[0].components]
-    np.testing.assert_allclose(found["values"], [each.values for each in parts], atol=1e-6)
+    assert found["rivals"] == [part.rival_word.token for part in parts]
+    assert found["components"] == [str(component) for component in parts[0].components]
+    np.testing.assert_allclose(found["values"], [part.values for part in parts], atol=1e-6)
     totals = np.sum(found["values"], axis=1) + found["remainder"]
     np.testing.assert_allclose(totals, found["difference"], atol=1e-5)
     differences = np.subtract(found["word_log_probabilities"], found["rival_log_probabilities"])
@@ -84,7 +84,7 @@ def test_one_word_is_compared_with_a_rival(untrained_checkpoint, translator, giv
     np.testing.assert_allclose(found["values"], [expected.values], atol=1e-6)
     assert found["difference"] == pytest.approx([expected.difference], abs=1e-6)
     opened = encoder_parts(translator, expected)
-    assert found["encoder_components"] == [str(each) for each in opened.components]
+    assert found["encoder_components"] == [str(component) for component in opened.components]
     np.testing.assert_allclose(found["encoder_values"], [opened.values], atol=1e-6)
     np.testing.assert_allclose(np.sum(found["encoder_values"], axis=3), found["keys"], atol=1e-5)
 

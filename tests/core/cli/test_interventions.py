@@ -97,7 +97,7 @@ def test_all_interventions_at_once_are_those_of_python(
     assert found["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
     assert found["predicted_tokens"] == ["a", "man", "ladder", "<eos>"]
     assert found["source_tokens"] == ["<sos>", "ein", "leiter", "steht", "einer", "leiter", ".", "<eos>"]
-    assert found["interventions"] == [part_to_json(each) for each in expected.experiment.interventions]
+    assert found["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
     assert found["output"] == part_to_json(output)
     told = {"source_text": found["source"], "output": found["output"], "interventions": found["interventions"]}
     assert experiment_from_json(told) == expected.experiment
@@ -120,7 +120,9 @@ def test_a_group_of_heads_is_switched_off_as_its_heads(untrained_checkpoint: Pat
     ):
         found = run(capsys, untrained_checkpoint, "--head-off", *named)
         result = translator.run(Experiment(SENTENCE, interventions=tuple(map(HeadScaled, expected))))
-        assert found["interventions"] == [part_to_json(each) for each in result.experiment.interventions]
+        assert found["interventions"] == [
+            part_to_json(intervention) for intervention in result.experiment.interventions
+        ]
         assert found["log_probabilities"] == pytest.approx(result.log_probabilities, abs=1e-5)
 
 
@@ -128,7 +130,7 @@ def test_numbers_of_a_changed_sentence(untrained_checkpoint: Path, translator: T
     found = run(capsys, untrained_checkpoint, *OPTIONS, "--rows", "read", command="analyze")
     expected = translator.run(Experiment(SENTENCE, interventions=INTERVENTIONS))
     np.testing.assert_allclose(found["cross"], expected.maps.cross, atol=1e-6)
-    assert found["interventions"] == [part_to_json(each) for each in expected.experiment.interventions]
+    assert found["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
 
 
 def test_a_given_target_is_read_under_the_same_changes(untrained_checkpoint: Path, translator, capsys) -> None:
@@ -298,7 +300,7 @@ def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsy
         expected = [translator.run(Experiment(line, interventions=scalings)).text for line in lines]
         assert (tmp_path / "h").read_text(encoding="utf-8").splitlines() == expected
     assert told[0] | {"seconds": 0} == told[1] | {"seconds": 0}
-    assert told[0]["interventions"] == [part_to_json(each) for each in scalings]
+    assert told[0]["interventions"] == [part_to_json(scaling) for scaling in scalings]
     assert told[0]["model"] == {"name": translator.name, "digest": translator.digest}
     assert told[0]["version"] == __version__
     given = [

@@ -96,7 +96,7 @@ def test_word_pairs_give_the_metric_its_parts_and_its_importance(
     expected = attribute_pairs(translator, read_pairs(pairs), changes=CHANGES)
     np.testing.assert_allclose(found["differences"], expected.differences, atol=1e-5)
     assert found["mean_difference"] == pytest.approx(expected.differences.mean(), abs=1e-5)
-    assert found["parts"]["components"] == [str(each) for each in expected.components]
+    assert found["parts"]["components"] == [str(component) for component in expected.components]
     np.testing.assert_allclose(found["parts"]["values"], expected.parts.mean(axis=0), atol=1e-5)
     total = sum(found["parts"]["values"]) + found["parts"]["remainder"]
     assert total == pytest.approx(found["parts"]["explained"], abs=1e-5)

@@ -48,7 +48,7 @@ def test_products_sum_to_the_traced_score_whatever_it_is_compared_with(name: str
         for head in (*last_heads(translator), Head("encoder", 0, 1), Head("cross", 0, 0)):
             row = query_key_parts(translator, translation, head, query)
             details = [query_key_detail(trace, head, query, key) for key in range(len(row.scores))]
-            traced = np.array([each.score / each.temperature for each in details])
+            traced = np.array([detail.score / detail.temperature for detail in details])
             np.testing.assert_allclose(row.scores, traced, rtol=1e-5, atol=1e-5)
             for key in range(len(traced)):
                 for baseline, expected in (("none", 0.0), ("mean", traced.mean()), (0, traced[0])):
@@ -66,7 +66,7 @@ def test_a_product_is_of_what_query_and_key_lose_without_their_components(name: 
     experiment = changed(translator, text)
     translation = translator.run(experiment)
     query = query_of(translation)
-    temperatures = {each.head: each.temperature for each in experiment.temperatures}
+    temperatures = {temperature.head: temperature.temperature for temperature in experiment.temperatures}
     frozen = FrozenModel(translator.model, translation.source_ids, translation.read_ids, experiment)
     for head in last_heads(translator):
         row = query_key_parts(translator, translation, head, query)
@@ -91,7 +91,7 @@ def projected_parts(
     weight, bias = (each.detach().chunk(3)[part][rows] for each in (module.in_proj_weight, module.in_proj_bias))
     whole = frozen.attended(head.kind, head.layer)[part]
     assert components[-1] is Origin.BIAS
-    lost = [whole - frozen.attended(head.kind, head.layer, each, side)[part] for each in components[:-1]]
+    lost = [whole - frozen.attended(head.kind, head.layer, component, side)[part] for component in components[:-1]]
     parts = [each @ weight.T for each in lost]
     return torch.stack([*parts, whole @ weight.T + bias - sum(parts)])
 
@@ -131,11 +131,16 @@ def test_softmax_of_the_scores_is_the_row_of_the_map(bundled: Translator) -> Non
 @pytest.mark.heavy
 def test_keys_of_cross_attention_are_made_of_the_encoder(bundled: Translator) -> None:
     row = query_key_parts(bundled, bundled.run(Experiment("Zwei Hunde.")), Head("cross", 1, 0), 0)
-    assert [each for each in row.key_components if isinstance(each, Network)] == [
+    assert [key_component for key_component in row.key_components if isinstance(key_component, Network)] == [
         Network("encoder", layer) for layer in range(3)
     ]
-    assert {each.kind for each in row.key_components if isinstance(each, Head)} == {"encoder"}
-    assert {each.kind for each in row.query_components if isinstance(each, Head)} == {"decoder", "cross"}
+    assert {key_component.kind for key_component in row.key_components if isinstance(key_component, Head)} == {
+        "encoder"
+    }
+    assert {query_component.kind for query_component in row.query_components if isinstance(query_component, Head)} == {
+        "decoder",
+        "cross",
+    }
     assert Network("decoder", 1) not in row.query_components, "it comes later"
     with pytest.raises(ValueError, match="read-only"):
         row.queries[0] = 0

@@ -89,7 +89,11 @@ def naive_run(translator: Translator, experiment: Experiment, hooks: Mapping[str
         encoder_maps,
         decoder_maps,
         cross_maps,
-        tuple(each for each in experiment.interventions if is_unreached(each, len(source_ids), len(chosen))),
+        tuple(
+            intervention
+            for intervention in experiment.interventions
+            if is_unreached(intervention, len(source_ids), len(chosen))
+        ),
         margin,
     )
 
@@ -108,14 +112,16 @@ def edited_source_ids(translator: Translator, experiment: Experiment) -> list[in
     codec = translator.checkpoint.codecs.source
     typed = encode_source(experiment.source_text, codec, translator.checkpoint.run)
     replacements = {}
-    for each in experiment.interventions:
-        if isinstance(each, SourceWordRemoved):
-            replacements[each.place] = []
-        elif isinstance(each, SourceWordReplaced):
-            if each.text == "<unk>":
-                replacements[each.place] = [codec.vocabulary.unknown_id]
+    for intervention in experiment.interventions:
+        if isinstance(intervention, SourceWordRemoved):
+            replacements[intervention.place] = []
+        elif isinstance(intervention, SourceWordReplaced):
+            if intervention.text == "<unk>":
+                replacements[intervention.place] = [codec.vocabulary.unknown_id]
             else:
-                replacements[each.place] = [token for word in codec.encode_text(each.text) for token in word.ids]
+                replacements[intervention.place] = [
+                    token for word in codec.encode_text(intervention.text) for token in word.ids
+                ]
     ids = []
     for place, token in enumerate(typed.ids):
         word = next((index for index, word in enumerate(typed.words) if word.start <= place < word.end), None)
@@ -162,8 +168,8 @@ class NaiveModel:
         self.hooks, self.keeps_heads = hooks or {}, keeps_heads
         self.config = translator.checkpoint.run.model
         self.parameters = {name: value.double() for name, value in translator.model.state_dict().items()}
-        self.factors = {each.part: each.factor for each in experiment.scalings}
-        self.temperatures = {each.head: each.temperature for each in experiment.temperatures}
+        self.factors = {scaling.part: scaling.factor for scaling in experiment.scalings}
+        self.temperatures = {temperature.head: temperature.temperature for temperature in experiment.temperatures}
         self.rows = experiment.attention_rows
         self.sees_future = experiment.lifts_mask
         self.values: dict[str, Tensor] = {}
@@ -238,10 +244,10 @@ class NaiveModel:
                 is_later = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
                 scores = scores.masked_fill(is_later, -math.inf)
             weights = scores.softmax(dim=-1)
-            for each in self.rows:
-                if each.head == head and each.row < len(weights):
-                    weights[each.row] = 0
-                    weights[each.row, : len(each.weights)] = torch.tensor(each.weights, dtype=torch.float64)
+            for row in self.rows:
+                if row.head == head and row.row < len(weights):
+                    weights[row.row] = 0
+                    weights[row.row, : len(row.weights)] = torch.tensor(row.weights, dtype=torch.float64)
             outputs.append(weights @ values * self.factors.get(head, 1.0))
             maps.append(weights)
             if self.keeps_heads:

@@ -136,7 +136,7 @@ def test_exact_tokens_are_forced_as_they_stand(translator: Translator) -> None:
 def test_a_piece_without_the_mark_of_a_word_is_read_as_a_word(subword_translator: Translator) -> None:
     """“er” goes on with a word in the vocabulary; someone who types it means a word of its own."""
     codec = subword_translator.checkpoint.codecs.target
-    piece = next(each for each in codec.vocabulary.tokens if each.isalpha() and len(each) > 1)
+    piece = next(token for token in codec.vocabulary.tokens if token.isalpha() and len(token) > 1)
     forced = forced_word(0, piece, codec)
     assert forced[0].token.startswith("▁")
     assert spelled(subword_translator, forced) == [piece]

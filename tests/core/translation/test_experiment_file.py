@@ -95,7 +95,7 @@ def test_a_file_holds_all_and_no_path(tmp_path: Path) -> None:
 def test_the_example_in_the_documentation_is_one() -> None:
     text = (experiment_file.__doc__ or "").split("\n\n")[2].replace("5d04…", MODEL.digest)
     found = from_bytes(text.encode(), "")
-    assert [type(each).__name__ for each in found.experiment.interventions] == [
+    assert [type(intervention).__name__ for intervention in found.experiment.interventions] == [
         "SourceWordRemoved", "SourceWordReplaced", "HeadScaled", "FeedForwardScaled", "SoftmaxTemperature",
         "AttentionRow", "ForcedToken",
     ]  # fmt: skip

@@ -120,7 +120,7 @@ def check_result(translator: Translator, found: Translation, expected: NaiveResu
         best = row[allowed].sort(descending=True).values
         alternatives = found.alternatives[step]
         assert len(alternatives) == min(10, len(allowed))
-        assert len({each.entry for each in alternatives}) == len(alternatives)
+        assert len({alternative.entry for alternative in alternatives}) == len(alternatives)
         for rank, each in enumerate(alternatives):
             assert ids[each.entry] in allowed
             assert each.log_probability == pytest.approx(float(best[rank]), abs=LOG_PROBABILITY_TOLERANCE)
@@ -166,7 +166,7 @@ def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
         (HeadScaled(Head("encoder", 1, 0), 1.0001), forced),
         (SourceWordReplaced(0, "ein"),),
     ]
-    stepwise = [words.run(original.experiment.with_interventions(*each)) for each in changes]
+    stepwise = [words.run(original.experiment.with_interventions(*change)) for change in changes]
     steps: list[object] = []
     for state, name in itertools.product((CachedState, DecoderState), ("read", "guess")):
         real = getattr(state, name)
@@ -239,10 +239,14 @@ def test_the_random_experiments_cover_everything() -> None:
             outputs[type(experiment.output)] += 1
             sizes[len(experiment.interventions)] += 1
             lengths.setdefault(name, set()).add(len(found.predicted_ids))
-            for each in experiment.interventions:
-                kind = (AttentionRow, each.head.kind) if isinstance(each, AttentionRow) else type(each)
-                if each in found.unreached:
-                    unreached[type(each)] += 1
+            for intervention in experiment.interventions:
+                kind = (
+                    (AttentionRow, intervention.head.kind)
+                    if isinstance(intervention, AttentionRow)
+                    else type(intervention)
+                )
+                if intervention in found.unreached:
+                    unreached[type(intervention)] += 1
                 else:
                     reached[kind] += 1
     assert sum(outputs.values()) == NUM_EXPERIMENTS * len(MODELS) >= 200
@@ -625,6 +629,6 @@ def test_one_sentence_under_many_interventions_at_once(words: Translator, output
     heads = all_heads(words)
     rows = [AttentionRow(head, 1, _even(baseline)) for head in heads if head.kind != "decoder"]
     interventions = [*map(HeadScaled, heads[::5]), *rows[::4]]
-    experiments = [Experiment(SENTENCE, output, (each,)) for each in interventions]
+    experiments = [Experiment(SENTENCE, output, (intervention,)) for intervention in interventions]
     cases = [Case(each, naive_run(words, each)) for each in (Experiment(SENTENCE, output), *experiments)]
     check_results(words, cases, list(words.run_many(case.experiment for case in cases)), has_maps=True)

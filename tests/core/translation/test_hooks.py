@@ -89,7 +89,7 @@ def all_ways(translator: Translator) -> Ways:
     """What every public way to translate gives."""
     outputs = (Greedy(), Beam(2), GivenTarget("a man stands"))
     experiments = [Experiment(sentence, output) for sentence in SENTENCES for output in outputs]
-    translations = [translator.run(each) for each in experiments]
+    translations = [translator.run(experiment) for experiment in experiments]
     translations += translator.run_many(experiments)
     translations += [translator.compare(experiments[0]).changed]
     return translations, [translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 2)]

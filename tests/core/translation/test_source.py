@@ -52,7 +52,7 @@ def test_what_is_unknown_is_marked_and_said(translator: Translator, text: str, u
     source = encode(translator, text)
     (word,) = [word for word in source.words if word.text == unknown]
     assert source.unknown_positions
-    assert all(word.start <= place < word.end for place in source.unknown_positions)
+    assert all(word.start <= unknown_position < word.end for unknown_position in source.unknown_positions)
     assert len(texts_of(source.notes)) == 1
     assert "Unknown" in texts_of(source.notes)[0]
     is_whole = all(place in source.unknown_positions for place in range(word.start, word.end))

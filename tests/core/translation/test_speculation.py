@@ -95,7 +95,9 @@ def greedy_experiment(translator: Translator, generator: random.Random) -> Exper
     return replace(
         drawn,
         output=Greedy(),
-        interventions=tuple(each for each in drawn.interventions if not isinstance(each, CausalMaskLifted)),
+        interventions=tuple(
+            intervention for intervention in drawn.interventions if not isinstance(intervention, CausalMaskLifted)
+        ),
     )
 
 
@@ -141,7 +143,7 @@ def test_the_draft_changes_nothing(name: str, drafts_itself: bool, monkeypatch: 
 def test_different_sentences_side_by_side() -> None:
     translator, generator = make_translator("words, post-norm, learned positions"), random.Random(3)
     experiments = [greedy_experiment(translator, generator) for _ in range(9)]
-    compiled = [translator.compile(each) for each in experiments]
+    compiled = [translator.compile(experiment) for experiment in experiments]
     plain = [plainly(translator, each) for each in compiled]
     drafts = [draft for each in plain for draft in drafts_like(each, 20, generator)[1:2]]
     for each, found, expected in zip(compiled, decode(translator, compiled, drafts), plain, strict=True):
@@ -359,8 +361,8 @@ def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
     pairs = [
         bundled.run(Experiment(text)) for text in ("Zwei Hunde spielen im Schnee.", "Drei Kinder spielen im Sand.")
     ]
-    model, source = CompiledTransformer(bundled.model), torch.tensor([each.source_ids for each in pairs])
-    read = torch.tensor([each.read_ids[:2] for each in pairs]).unbind(1)
+    model, source = CompiledTransformer(bundled.model), torch.tensor([pair.source_ids for pair in pairs])
+    read = torch.tensor([pair.read_ids[:2] for pair in pairs]).unbind(1)
     for changes in ((), (HeadScaled(all_heads(bundled)[-1], 3.0),)):
         with torch.inference_mode():
             interventions = compile_general(bundled.model, changes, 2)
@@ -472,12 +474,15 @@ def test_the_fixed_point_on_2000_sentences(bundled: Translator, multi30k_folder:
     generator, heads, num_near_ties, before = random.Random(0), all_heads(bundled), 0, []
     for first in range(0, len(lines), 16):
         experiments = [Experiment(line) for line in lines[first : first + 16]]
-        compiled = [bundled.compile(each) for each in experiments]
+        compiled = [bundled.compile(experiment) for experiment in experiments]
         model = bundled.current_model()
         encoding = bundled.runner.encode(model, compiled, need_maps=False)
         limits = [each.max_steps for each in compiled]
         plain = greedy_search(model, encoding, limits, bundled.rules)
-        off = [bundled.compile(each.with_interventions(HeadScaled(generator.choice(heads)))) for each in experiments]
+        off = [
+            bundled.compile(experiment.with_interventions(HeadScaled(generator.choice(heads))))
+            for experiment in experiments
+        ]
         without = [found.ids for found in decode(bundled, off, plain)]
         for drafts in ([()] * len(plain), [*before, *plain][: len(plain)], without):
             found = decode(bundled, compiled, drafts)

@@ -80,7 +80,9 @@ def test_lengths_labels_and_ranges_agree(translator: Translator, text: str) -> N
     for word in translation.target_words:
         pieces = translation.predicted_tokens[word.start : word.end]
         assert "".join(pieces).replace("·", "").replace("▁", "") == word.text
-    assert all(0 < place < num_source - 1 for place in translation.unknown_source_positions)
+    assert all(
+        0 < unknown_source_position < num_source - 1 for unknown_source_position in translation.unknown_source_positions
+    )
     assert translation.seconds > 0
 
 
@@ -160,7 +162,10 @@ def test_unknown_words_and_breaks_come_with_notes(translator: Translator) -> Non
     translation = translator.translate("Zwei 🙂 Hunde\nschlafen.")
     assert translation.notes[0] == "Line breaks were read as spaces."
     assert "🙂" in translation.notes[1]
-    assert any("🙂" in translation.source_tokens[place] for place in translation.unknown_source_positions)
+    assert any(
+        "🙂" in translation.source_tokens[unknown_source_position]
+        for unknown_source_position in translation.unknown_source_positions
+    )
 
 
 def test_a_text_too_long_is_translated_as_far_as_it_fits(translator: Translator) -> None:
@@ -336,7 +341,7 @@ def test_many_experiments_score_an_old_translation_each_under_its_own_changes(tr
         (SourceWordRemoved(0), SourceWordReplaced(2, "der kleine Hund")),
         (ForcedToken(0, "<eos>"),),
     ] * 4
-    experiments = [plain.experiment.with_interventions(*each) for each in changes]
+    experiments = [plain.experiment.with_interventions(*change) for change in changes]
     assert len(experiments) > EXPERIMENT_BATCH, "several batches"
     found = translator.score_many(plain, experiments)
     assert len(found) == len(experiments)

@@ -63,7 +63,7 @@ class Asked:
 
     @property
     def experiments(self) -> list[Experiment]:
-        return [each.experiment for each in self.requests]
+        return [request.experiment for request in self.requests]
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_every_change_asks_once_for_the_new_experiment(state: ExperimentState) -
     state.submit(toggle(HEAD))
     state.submit(force(2, "dog"))
     state.submit(intervene(SourceWordRemoved(1)))
-    assert [len(each.interventions) for each in asked.experiments] == [1, 2, 3]
+    assert [len(experiment.interventions) for experiment in asked.experiments] == [1, 2, 3]
     assert asked.experiments[-1].interventions == (SourceWordRemoved(1), OFF, FORCED)
 
 
@@ -309,8 +309,8 @@ def test_a_change_made_before_another_model_has_answered_drops_what_does_not_fit
     state.submit(intervene(OFF))
     state.begin_model(replace(MODEL, name="two"))
     state.submit(force(2, "dog"))
-    assert [each.drops_misfits for each in asked.requests] == [False, True]
-    assert [each.known is None for each in asked.requests] == [False, True], "nothing is known of the other model"
+    assert [request.drops_misfits for request in asked.requests] == [False, True]
+    assert [request.known is None for request in asked.requests] == [False, True], "nothing is known of the other model"
 
 
 def test_a_refused_change_is_taken_back_and_named_while_the_screen_stays(state: ExperimentState) -> None:
@@ -655,7 +655,7 @@ def test_every_field_announces_its_change(kind: type) -> None:
         "step": 1,
     }
     changed = kind()
-    for name in [each.name for each in fields(changed)]:
+    for name in [field.name for field in fields(changed)]:
         before = getattr(changed, name)
         told: list[object] = []
 

@@ -136,7 +136,7 @@ def test_the_same_question_of_both_is_answered_twice(
 ) -> None:
     answers: list[object] = []
     requests = [_ask(each, answers) for each in both]
-    qtbot.waitUntil(lambda: all(each.is_over for each in requests), timeout=10_000)
+    qtbot.waitUntil(lambda: all(request.is_over for request in requests), timeout=10_000)
     assert answers == list(both)
 
 

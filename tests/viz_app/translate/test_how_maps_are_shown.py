@@ -202,7 +202,7 @@ def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: 
     _click_word(qtbot, page, 3, also=True)
     assert page.head.pick_line.label.text().startswith("Sum of 2 rows: man + sleeping → ")
     assert grid.grab().toImage() != before
-    assert any(each.format.background().color().alpha() for each in field.extraSelections())
+    assert any(selection.format.background().color().alpha() for selection in field.extraSelections())
     qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
     assert grid.grab().toImage() == before
     assert field.extraSelections() == []

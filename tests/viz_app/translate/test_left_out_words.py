@@ -59,9 +59,9 @@ def test_left_out_words_become_pale_and_say_why(make_window: MakeWindow, qtbot: 
     assert "left-out word" in field.property("terms").split(", ")
     assert TIP in field.accessibleDescription()
     looks = {
-        each.cursor.selectedText(): each.format.foreground().color().name()
-        for each in field.extraSelections()
-        if each.format.hasProperty(each.format.Property.ForegroundBrush)
+        selection.cursor.selectedText(): selection.format.foreground().color().name()
+        for selection in field.extraSelections()
+        if selection.format.hasProperty(selection.format.Property.ForegroundBrush)
     }
     assert looks == dict.fromkeys(("gemütlich", "geduldig"), current_theme().color("muted").name())
 

@@ -65,7 +65,7 @@ def test_a_right_click_shows_the_changed_translation_beside_the_original_and_wha
     panel = page.sentence
     assert panel.sentence.text == "Off1 mann."
     assert panel.original_line.whole.startswith("Original: Ein mann. · now less probable")
-    assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
+    assert [selection.cursor.selectedText() for selection in panel.sentence.extraSelections()] == ["Off1"]
     before = original.log_probability
     assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
     assert page.state.selection.head == chosen

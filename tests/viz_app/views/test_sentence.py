@@ -111,7 +111,7 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     assert panel.original_line.whole == "Original: Ein mann. · now less probable: log-probability lower by 0.25"
     before = result.original.log_probability
     assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
-    assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
+    assert [selection.cursor.selectedText() for selection in panel.sentence.extraSelections()] == ["Off1"]
 
 
 def test_where_the_measured_sentence_does_not_fit_only_the_original_is_cut(

@@ -88,7 +88,7 @@ class Asker:
 
     @property
     def texts(self) -> list[str]:
-        return [each.changed.source_text for each in self.results if isinstance(each, ExperimentResult)]
+        return [result.changed.source_text for result in self.results if isinstance(result, ExperimentResult)]
 
     def _on_result(self, result: object) -> None:
         self.threads.add(threading.current_thread())

@@ -52,7 +52,7 @@ class CrashNotice(QFrame):
     @property
     def report(self) -> str:
         """The text of all reports, the newest first."""
-        return "\n\n".join(f"{each.path.name}\n{each.text.strip()}" for each in self._reports)
+        return "\n\n".join(f"{report.path.name}\n{report.text.strip()}" for report in self._reports)
 
     def _view(self) -> None:
         if self.dialog is None:
@@ -66,14 +66,14 @@ class CrashNotice(QFrame):
         self.done.emit("copied the crash report")
 
     def _delete(self) -> None:
-        for each in self._reports:
-            each.delete()
+        for report in self._reports:
+            report.delete()
         self.done.emit("deleted the crash report")
         self._close()
 
     def _dismiss(self) -> None:
-        for each in self._reports:
-            each.mark_seen()
+        for report in self._reports:
+            report.mark_seen()
         self._close()
 
     def _close(self) -> None:

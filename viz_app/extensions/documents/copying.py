@@ -36,14 +36,14 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
         checkpoint: the file of the model. The bundled one, by its path or as None, is omitted: its path belongs to this
             machine.
     """
-    interventions = [_in_python(each) for each in experiment.interventions]
+    interventions = [_in_python(intervention) for intervention in experiment.interventions]
     names = {"Experiment", "Translator", type(experiment.output).__name__}
-    names |= {type(each).__name__ for each in experiment.interventions}
-    parts = (getattr(each, name) for each in experiment.interventions for name in vars(each))
+    names |= {type(intervention).__name__ for intervention in experiment.interventions}
+    parts = (getattr(intervention, name) for intervention in experiment.interventions for name in vars(intervention))
     names |= {type(part).__name__ for part in parts if isinstance(part, Head | Network)}
     arguments = [_text_in_python(experiment.source_text), _in_python(experiment.output)]
     if interventions:
-        arguments.append("(\n" + "".join(f"        {each},\n" for each in interventions) + "    )")
+        arguments.append("(\n" + "".join(f"        {intervention},\n" for intervention in interventions) + "    )")
     return (
         f"from augenmerk import {', '.join(sorted(names))}\n\n"
         + (COUNTED_FROM_0 if interventions else "")
@@ -64,7 +64,7 @@ def _in_python(value: object) -> str:
         return f"({', '.join(map(_in_python, value))}{',' if len(value) == 1 else ''})"
     if not is_dataclass(value):
         return repr(value)
-    arguments = {each.name: _in_python(getattr(value, each.name)) for each in fields(value)}
+    arguments = {field.name: _in_python(getattr(value, field.name)) for field in fields(value)}
     named = (f"{name}={text}" if name == "length_penalty" else text for name, text in arguments.items())
     return f"{type(value).__name__}({', '.join(named)})"
 
@@ -88,13 +88,13 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
         ExperimentError: a text holds a null character or a lone surrogate, which no command can be given.
     """
     options = [*_output_options(experiment.output)]
-    off = [each for each in experiment.scalings if each.factor == 0]
+    off = [scaling for scaling in experiment.scalings if scaling.factor == 0]
     for option, kind in (("--head-off", HeadScaled), ("--feed-forward-off", FeedForwardScaled)):
         if parts := [_part_in_command(each.part) for each in off if isinstance(each, kind)]:
             options += [option, *parts]
-    for each in experiment.interventions:
-        if each not in off:
-            options += _intervention_options(each)
+    for intervention in experiment.interventions:
+        if intervention not in off:
+            options += _intervention_options(intervention)
     if not is_bundled_model(checkpoint):
         options += _option("--checkpoint", str(checkpoint))
     text = experiment.source_text

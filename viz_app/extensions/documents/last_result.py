@@ -107,7 +107,7 @@ def _to_json(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, Path):
         return str(value)
-    return {each.name: getattr(value, each.name) for each in fields(value)}
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _from_json(kind: Any, value: Any) -> Any:

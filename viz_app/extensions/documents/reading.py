@@ -151,7 +151,7 @@ def _check_content(name: str, value: object) -> None:
 
 def _several(value: object) -> frozenset[Head]:
     heads = [_head(each, "several") for each in value] if isinstance(value, tuple) else None
-    if heads is None or len({each.kind for each in heads}) > 1:
+    if heads is None or len({head.kind for head in heads}) > 1:
         raise ExperimentFileError(f"view.several is {value!r}. Use a list of heads of one kind.")
     return frozenset(heads)
 
@@ -194,7 +194,7 @@ def _pointer(value: object) -> Pointer:
 
 
 def _are_positions(values: tuple[object, ...]) -> bool:
-    return all(type(each) is int and 0 <= each <= MAX_POSITION for each in values)
+    return all(type(value) is int and 0 <= value <= MAX_POSITION for value in values)
 
 
 _READERS: dict[str, Callable[[object], object]] = {
@@ -261,11 +261,11 @@ def check_length(experiment: Experiment) -> None:
     texts = [("sentence", experiment.source_text)]
     if isinstance(output, GivenTarget):
         texts.append(("translation", output.text))
-    for each in experiment.interventions:
-        if isinstance(each, SourceWordReplaced):
-            texts.append((f"replacement of word {each.place + 1}", each.text))
-        elif isinstance(each, ForcedToken):
-            texts.append((f"token forced at step {each.step + 1}", each.token))
+    for intervention in experiment.interventions:
+        if isinstance(intervention, SourceWordReplaced):
+            texts.append((f"replacement of word {intervention.place + 1}", intervention.text))
+        elif isinstance(intervention, ForcedToken):
+            texts.append((f"token forced at step {intervention.step + 1}", intervention.token))
     for name, text in texts:
         if len(text) > MAX_CHARACTERS:
             raise ExperimentFileError(

@@ -77,6 +77,6 @@ def _changed(path: Path) -> float:
     """The time of the last change to a file, or to the newest file of a folder; infinite if unknown."""
     try:
         files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
-        return max((each.stat().st_mtime for each in files), default=0.0)
+        return max((file.stat().st_mtime for file in files), default=0.0)
     except OSError:
         return math.inf

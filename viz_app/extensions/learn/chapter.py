@@ -285,10 +285,10 @@ class _Reader:
 
     def _options(self, arguments: Sequence[str]) -> dict[str, str]:
         options: dict[str, str] = {}
-        for each in arguments:
-            name, equals, value = each.partition("=")
+        for argument in arguments:
+            name, equals, value = argument.partition("=")
             if not name or (equals and not value) or name in options:
-                raise self._error(f"there is an option {each!r}", "name or name=value, each name once")
+                raise self._error(f"there is an option {argument!r}", "name or name=value, each name once")
             options[name] = value
         return options
 

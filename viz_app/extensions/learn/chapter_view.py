@@ -390,7 +390,9 @@ class ChapterView(QWidget):
         for prediction in self.text.predictions:
             prediction.judged.connect(partial(self._show_whole, prediction))
             prediction.answered.connect(partial(self._show_figure, prediction))
-        self.figures: list[ChapterFigure] = [FIGURES[each.name](context, each.options) for each in chapter.figures]
+        self.figures: list[ChapterFigure] = [
+            FIGURES[figure.name](context, figure.options) for figure in chapter.figures
+        ]
         self.next_button = QPushButton(f"Next: {next_title}", self)
         self.next_button.setProperty("role", "primary")
         self.next_button.setVisible(bool(next_title))

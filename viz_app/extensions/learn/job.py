@@ -92,7 +92,7 @@ class NetworksOffJob(Job):
         """The results by the network that is off; None: none is."""
         networks = (None, *networks_of(translator.model.config))
         changes = [() if network is None else (FeedForwardScaled(network),) for network in networks]
-        experiments = [self.given.with_interventions(*each) for each in changes]
+        experiments = [self.given.with_interventions(*change) for change in changes]
         found = translator.run_many(map(translator.compile, experiments), need_maps=False, should_stop=should_stop)
         return dict(zip(networks, found, strict=True))
 

@@ -87,7 +87,9 @@ class LessonResultsJob(Job):
         result = translator.compare(scene.saved.experiment, drops_misfits=True, should_stop=should_stop)
         translations = (result.changed, result.original) if result.is_changed else (result.changed,)
         measure = str(scene.saved.view.get("measure", "weight"))
-        measured = () if measure == "weight" else tuple(run(MeasureJob(each, measure)) for each in translations)
+        measured = (
+            () if measure == "weight" else tuple(run(MeasureJob(translation, measure)) for translation in translations)
+        )
         found = SceneResult(result, measured)
         if not scene.check or self.answer is None:
             return found
@@ -139,7 +141,7 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
         scene.text,
         scene.question,
         _answer(scene, computed),
-        (translation_line(state), *(Ringed(each) for each in notes if each)),
+        (translation_line(state), *(Ringed(note) for note in notes if note)),
         drawing,
         Ringed("", title, caption) if is_ringed else Ringed(title + caption),
         is_share,

@@ -208,7 +208,7 @@ def _palette() -> Image.Image:
     ramp = PAPER.rgb[np.linspace(0, 255, NUM_RAMP).round().astype(int)]
     shades = np.linspace(0, 1, NUM_SHADES)[:, None]
     words = [np.array(GROUND) + shades * (np.array(color) - GROUND) for color in (*COLORS.values(), GREY)]
-    colors = np.concatenate([ramp, [FAINT], *(each.round().astype(np.uint8) for each in words)])
+    colors = np.concatenate([ramp, [FAINT], *(word.round().astype(np.uint8) for word in words)])
     unique = list(dict.fromkeys(tuple(color) for color in colors.tolist()))[:256]
     image = Image.new("P", (1, 1))
     image.putpalette([channel for color in unique for channel in color])

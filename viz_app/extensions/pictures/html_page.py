@@ -189,7 +189,7 @@ def _without_scripts(content: PageContent) -> str:
     sheet = SheetScene(
         "",
         translation.source_text,
-        notes=(content.line or Ringed(translation.text), *(Ringed(each) for each in notes if each)),
+        notes=(content.line or Ringed(translation.text), *(Ringed(note) for note in notes if note)),
         drawing=drawing,
         caption=Ringed("", title, caption) if is_ringed else Ringed(title + caption),
     )
@@ -239,7 +239,11 @@ def _steps(translation: Translation) -> list[tuple[str, str, list[str]]]:
 
     steps = zip(translation.predicted_tokens, translation.log_probabilities, translation.alternatives, strict=True)
     return [
-        (visible(token), percent(math.exp(log)), words([each for each in alternatives if each.token != token]))
+        (
+            visible(token),
+            percent(math.exp(log)),
+            words([alternative for alternative in alternatives if alternative.token != token]),
+        )
         for token, log, alternatives in steps
     ]
 

@@ -153,14 +153,14 @@ def running_page_html(
 
 def _glossary() -> str:
     entries = (each for each in glossary() if each.title in TERMS)
-    return "".join(f"<dt>{html.escape(each.title)}</dt><dd>{html.escape(each.text)}</dd>" for each in entries)
+    return "".join(f"<dt>{html.escape(entry.title)}</dt><dd>{html.escape(entry.text)}</dd>" for entry in entries)
 
 
 def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles: SampleRoles | None) -> dict[str, Any]:
     """The input of the page's script, JSON-ready."""
     run, counts = checkpoint.run, checkpoint.word_counts
     if run.is_copy_task:
-        groups = [("Sequences", [_plain(each) for each in copy_examples(run.data.copy_symbols)])]
+        groups = [("Sequences", [_plain(example) for example in copy_examples(run.data.copy_symbols)])]
     else:
         by_group = groupby(filter(lambda each: each.see, examples), key=lambda each: each.group)
         groups = [(group, [_example(each) for each in members]) for group, members in by_group]

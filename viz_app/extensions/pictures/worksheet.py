@@ -111,7 +111,7 @@ class SheetScene:
             ("title", Ringed(f"{number}. {self.title}")),
             ("text", Ringed(self.text if sheet == "scenes" else "")),
             ("sentence", Ringed(self.sentence)),
-            *(("note", each) for each in self.notes),
+            *(("note", note) for note in self.notes),
             ("map", NO_WORDS),
             ("caption", self.caption),
             ("question", Ringed(self.question or ("" if sheet == "scenes" else NO_QUESTION))),

@@ -14,7 +14,7 @@ class Borrowed:
         boxes = (outer, *outer.findChildren(QBoxLayout)) if outer is not None else ()
         self._widget, self._box = (
             widget,
-            next(each for each in boxes if isinstance(each, QBoxLayout) and each.indexOf(widget) >= 0),
+            next(box for box in boxes if isinstance(box, QBoxLayout) and box.indexOf(widget) >= 0),
         )
         self._place, self._was_hidden = self._box.indexOf(widget), widget.isHidden()
         self._stretch = self._box.stretch(self._place)

@@ -203,7 +203,7 @@ def _row(score: "AlignerScore") -> str:
 
 def _as_json(ranking: "AlignerRanking", changes: Sequence[General]) -> dict[str, Any]:
     return {
-        "interventions": [part_to_json(each) for each in changes],
+        "interventions": [part_to_json(change) for change in changes],
         "pairs_choosing": ranking.num_choosing,
         "pairs_reporting": ranking.num_reporting,
         "pairs_skipped": ranking.num_skipped,
@@ -251,7 +251,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     links = align(translator, translation, aligner)
     if options.json:
         found = origin_values(translator) | {
-            "interventions": [part_to_json(each) for each in experiment.interventions],
+            "interventions": [part_to_json(intervention) for intervention in experiment.interventions],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
             "notes": translation.all_notes,

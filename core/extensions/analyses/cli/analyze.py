@@ -266,7 +266,7 @@ def _run_pairs(options: argparse.Namespace) -> int:
         "notes": np.array(found.notes, dtype=str),
         "differences": found.differences,
         "mean_difference": np.array(found.differences.mean()),
-        "parts/components": np.array([str(each) for each in found.components]),
+        "parts/components": np.array([str(component) for component in found.components]),
         "parts/values": found.parts.mean(axis=0),
         "parts/explained": np.array(found.explained.mean()),
         "parts/remainder": np.array(found.explained.mean() - found.parts.sum(axis=1).mean()),

@@ -123,18 +123,18 @@ def _parts(translator: "Translator", translation: "Translation", options: argpar
 def _of_words(parts: "list[WordParts]") -> Numbers:
     """The parts of N words, each about the first token in which word and rival differ."""
     return {
-        "parts/words": np.array([each.chosen_word.token for each in parts]),
-        "parts/rivals": np.array([each.rival_word.token for each in parts]),
-        "parts/word_log_probabilities": np.array([each.chosen_word.log_probability for each in parts]),
-        "parts/rival_log_probabilities": np.array([each.rival_word.log_probability for each in parts]),
-        "parts/steps": np.array([each.step for each in parts]),
-        "parts/tokens": np.array([each.chosen.token for each in parts]),
-        "parts/rival_tokens": np.array([each.rival.token for each in parts]),
-        "parts/difference": np.array([each.difference for each in parts]),
+        "parts/words": np.array([part.chosen_word.token for part in parts]),
+        "parts/rivals": np.array([part.rival_word.token for part in parts]),
+        "parts/word_log_probabilities": np.array([part.chosen_word.log_probability for part in parts]),
+        "parts/rival_log_probabilities": np.array([part.rival_word.log_probability for part in parts]),
+        "parts/steps": np.array([part.step for part in parts]),
+        "parts/tokens": np.array([part.chosen.token for part in parts]),
+        "parts/rival_tokens": np.array([part.rival.token for part in parts]),
+        "parts/difference": np.array([part.difference for part in parts]),
         "parts/components": np.array([str(component) for component in parts[0].components]),
-        "parts/values": np.stack([each.values for each in parts]),
-        "parts/remainder": np.array([each.remainder for each in parts]),
-        "parts/keys": np.stack([each.keys for each in parts]),
+        "parts/values": np.stack([part.values for part in parts]),
+        "parts/remainder": np.array([part.remainder for part in parts]),
+        "parts/keys": np.stack([part.keys for part in parts]),
         "parts/key_tokens": np.array(parts[0].translation.source_tokens),
     }
 

@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
             "into": options.into,
             "beam": beam,
             "length_penalty": length_penalty,
-            "interventions": [part_to_json(each) for each in changes],
+            "interventions": [part_to_json(change) for change in changes],
             "empty_references": without_reference,
             "too_long_pairs": too_long,
             "notes": sentences_by_kind(notes),

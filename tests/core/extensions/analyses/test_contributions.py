@@ -226,7 +226,7 @@ def test_shares_are_no_less_than_zero_and_sum_to_one(request: pytest.FixtureRequ
         assert not np.triu(found.prefix, 1).any()
         np.testing.assert_allclose(found.prefix[0, 0], 1 - found.source_share[0], atol=1e-5)  # from <sos> alone
         words = found.of_source(), found.of_prefix()
-        np.testing.assert_allclose(sum(each.weights.sum(-1) for each in words), 1, atol=1e-5)
+        np.testing.assert_allclose(sum(word.weights.sum(-1) for word in words), 1, atol=1e-5)
         assert words[0].queries.labels == words[1].queries.labels
         np.testing.assert_allclose(found.source_share_of_words(), words[0].weights.sum(-1), atol=1e-6)
 

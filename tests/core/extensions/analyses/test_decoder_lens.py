@@ -66,7 +66,7 @@ def test_a_translation_that_does_not_end_is_equally_long_in_every_layer() -> Non
     limit = 2 * len(translation.source_ids) + 10
     assert len(translation.predicted_ids) > limit
     lens = decoder_lens(translator, translation)
-    assert {len(each.predicted_ids) for each in lens.layers} == {limit}
+    assert {len(layer.predicted_ids) for layer in lens.layers} == {limit}
     assert lens.layers[-1].predicted_ids == translation.predicted_ids[:limit]
     assert f"cut off after {limit} tokens" in lens.layers[-1].notes[0]
 
@@ -106,7 +106,7 @@ def test_forced_tokens_hold_in_every_layer(bundled: Translator) -> None:
     forced = bundled.run(Experiment("Ein Mann steht.", interventions=(ForcedToken(1, "▁dog"),)))
     assert forced.predicted_ids[1] != bundled.translate("Ein Mann steht.").predicted_ids[1]
     lens = decoder_lens(bundled, forced)
-    assert {each.predicted_ids[1] for each in lens.layers} == {forced.predicted_ids[1]}
+    assert {layer.predicted_ids[1] for layer in lens.layers} == {forced.predicted_ids[1]}
 
 
 @pytest.mark.parametrize(

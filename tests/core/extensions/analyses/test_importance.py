@@ -80,7 +80,7 @@ def test_worth_is_measured_under_the_scalings_that_are_given(translator: Transla
     assert found.before == pytest.approx(loss_pair_by_pair(translator, *changes), abs=1e-5)
     assert found.before != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
     for head in heads_of(translator.model.config):
-        others = (each for each in changes if each.head != head or isinstance(each, SoftmaxTemperature))
+        others = (change for change in changes if change.head != head or isinstance(change, SoftmaxTemperature))
         expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - found.before
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
     assert found.of_kind("encoder")[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"

@@ -135,7 +135,7 @@ def frozen_parts(
     own = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
     projection, bias = (each.detach().chunk(3)[2][own] for each in (module.in_proj_weight, module.in_proj_bias))
     _, memory = frozen.attended("cross", head.layer)
-    lost = [memory - frozen.attended("cross", head.layer, each, "encoder")[1] for each in components[:-1]]
+    lost = [memory - frozen.attended("cross", head.layer, component, "encoder")[1] for component in components[:-1]]
     rest = (memory @ projection.T + bias) - sum(each @ projection.T for each in lost)
     values = torch.stack([*(each @ projection.T for each in lost), rest])  # [C, S, K]
     return weights * (values @ (leads[1:] - leads[0]))

@@ -56,9 +56,9 @@ def log_probability(translator: Translator, source: str, prefix: str, word: str)
 
 def differences(translator: Translator, pairs: tuple[WordPair, ...]) -> list[float]:
     return [
-        log_probability(translator, each.source, each.prefix, each.word)
-        - log_probability(translator, each.source, each.prefix, each.rival)
-        for each in pairs
+        log_probability(translator, pair.source, pair.prefix, pair.word)
+        - log_probability(translator, pair.source, pair.prefix, pair.rival)
+        for pair in pairs
     ]
 
 

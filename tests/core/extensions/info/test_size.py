@@ -104,7 +104,7 @@ def count(model: Transformer, source_length: int, target_length: int, *, need_ma
 
 
 def test_every_preset_is_among_the_shapes() -> None:
-    assert {each.id for each in shapes()} >= set(PRESETS)
+    assert {shape.id for shape in shapes()} >= set(PRESETS)
 
 
 @pytest.mark.parametrize(("config", "num_source", "num_target"), shapes())

@@ -128,7 +128,7 @@ def test_answers_about_word_order_hold(results: Results) -> None:
     result, weights, words = answered(results, "The verb before its subject")
     source, target = result.changed.source_tokens, result.changed.predicted_tokens
     assert tuple(words[:3]) == target[: target.index("selling")]
-    assert all(source.index(each) > source.index(words[-1]) for each in words[3:6])
+    assert all(source.index(word) > source.index(words[-1]) for word in words[3:6])
     assert source[weights[target.index("selling")].argmax()] == words[-1] == "verkauft"
     _, _, words = answered(results, "The place moves to the end")
     assert sorted(words) == sorted(target[: target.index(".")]), "each English word once"
@@ -148,7 +148,7 @@ def test_answers_about_word_order_hold(results: Results) -> None:
 
     result, weights, words = answered(results, "One verb in two places")
     row = weights[result.changed.predicted_tokens.index("holding")]
-    shares = [round(100 * row[result.changed.source_tokens.index(each)]) for each in words]
+    shares = [round(100 * row[result.changed.source_tokens.index(word)]) for word in words]
     assert shares == percentages("One verb in two places")
     assert row.argmax() == result.changed.source_tokens.index(words[0])
 
@@ -210,7 +210,7 @@ def test_answers_about_explanation_hold(translator: Translator, results: Results
 
 
 def scene_named(title: str) -> tuple[str, int, Scene]:
-    return next(each for each in scenes() if each[2].title == title)
+    return next(scene for scene in scenes() if scene[2].title == title)
 
 
 def test_scenes_about_interventions_say_what_they_do(

@@ -51,7 +51,7 @@ class Page:
 
     def run(self, experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
         """The answer to each experiment."""
-        return self.answers([("run", experiment_to_json(each)) for each in experiments])
+        return self.answers([("run", experiment_to_json(experiment)) for experiment in experiments])
 
     def check(self, experiments: Sequence[Experiment]) -> None:
         """Raises unless tokens, texts, notes, probabilities and weights are the product's."""
@@ -82,7 +82,7 @@ def check_same(expected: Translation, found: dict[str, Any]) -> None:
     assert found["logProbabilities"] == pytest.approx(expected.log_probabilities, abs=TOLERANCE), about
     for alternatives, here in zip(expected.alternatives, found["alternatives"], strict=True):
         assert [each["logProbability"] for each in here] == pytest.approx(
-            [each.log_probability for each in alternatives], abs=TOLERANCE
+            [alternative.log_probability for alternative in alternatives], abs=TOLERANCE
         )
         assert (here[0]["token"], here[0]["entry"]) == (alternatives[0].token, alternatives[0].entry)
     for kind in MAP_KINDS:
@@ -100,5 +100,5 @@ def _check_coverage(expected: Translation, found: dict[str, Any] | None) -> None
     assert found["isUnlikeTraining"] == coverage.is_unlike_training
     for name, words in (("rareWords", coverage.rare_words), ("respelledWords", coverage.respelled_words)):
         assert [(each["text"], each["start"], each["end"], each["explanation"]) for each in found[name]] == [
-            (each.text, each.start, each.end, each.explanation) for each in words
+            (word.text, word.start, word.end, word.explanation) for word in words
         ]

@@ -86,7 +86,9 @@ def each_intervention(translator: Translator, text: str) -> Iterator[tuple[Inter
 
 def test_sentences_and_each_intervention_are_those_of_the_product(translator: Translator, page: Page) -> None:
     changes = [*each_intervention(translator, SENTENCES[0])]
-    page.check([*map(Experiment, SENTENCES), *(Experiment(SENTENCES[0], interventions=each) for each in changes[::2])])
+    page.check(
+        [*map(Experiment, SENTENCES), *(Experiment(SENTENCES[0], interventions=change) for change in changes[::2])]
+    )
 
 
 def test_hard_lines_get_the_same_ids_and_notes(translator: Translator, page: Page) -> None:

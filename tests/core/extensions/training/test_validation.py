@@ -52,7 +52,9 @@ def test_the_score_of_the_sample_is_that_of_evaluating_the_same_sentences(tmp_pa
     scores, hypotheses = evaluate(translator, validator.sources, validator.references)
     assert samples[-1].bleu == pytest.approx(scores.bleu_tokenized_lowercased)
     assert samples[-1].bleu > 10, "else the test shows too little"
-    assert [example.hypothesis for example in samples[-1].examples] == [each.text for each in hypotheses[:NUM_EXAMPLES]]
+    assert [example.hypothesis for example in samples[-1].examples] == [
+        hypothesis.text for hypothesis in hypotheses[:NUM_EXAMPLES]
+    ]
     assert [event.bleu for event in said.of(EpochDone)] == [sample.bleu for sample in samples]
     assert load_checkpoint(finished.last_checkpoint).history[-1].bleu == samples[-1].bleu
     assert f",{samples[-1].bleu}\n" in (tmp_path / "run" / HISTORY).read_text()

@@ -91,8 +91,8 @@ def _assert_equal(found: object, expected: object) -> None:
         assert (found.dtype, found.shape, found.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
         assert not found.flags.writeable
     elif is_dataclass(expected):
-        for each in fields(expected):
-            _assert_equal(getattr(found, each.name), getattr(expected, each.name))
+        for field in fields(expected):
+            _assert_equal(getattr(found, field.name), getattr(expected, field.name))
     else:
         assert found == expected
 

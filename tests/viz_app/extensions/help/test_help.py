@@ -110,8 +110,8 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
     html = as_html(entries_of(title))
     assert "chapter:heads" in html
     QApplication.sendEvent(title, QHelpEvent(QEvent.Type.WhatsThis, QPoint(3, 3), place))
-    popups = [each for each in QApplication.topLevelWidgets() if each.windowType() == Qt.WindowType.Popup]
-    assert any(each.isVisible() for each in popups)
+    popups = [widget for widget in QApplication.topLevelWidgets() if widget.windowType() == Qt.WindowType.Popup]
+    assert any(popup.isVisible() for popup in popups)
     QWhatsThis.hideText()
     grid = window.translate_page.heads.grid
     corner = grid.place_of(Head("cross", 0, 0))
@@ -189,10 +189,12 @@ def test_what_is_this_grows_with_the_interface(qapp: QApplication, qtbot: QtBot)
     for scale in (1.0, 2.0):
         Theme.light(scale).apply(qapp)
         QWhatsThis.showText(QPoint(), at_scale("<p>log-probability</p>"), window)
-        (popup,) = (each for each in QApplication.topLevelWidgets() if each.inherits("QWhatsThat") and each.isVisible())
+        (popup,) = (
+            widget for widget in QApplication.topLevelWidgets() if widget.inherits("QWhatsThat") and widget.isVisible()
+        )
         heights.append(popup.height())
         QWhatsThis.hideText()
-        qtbot.waitUntil(lambda: not any(each.inherits("QWhatsThat") for each in QApplication.topLevelWidgets()))
+        qtbot.waitUntil(lambda: not any(widget.inherits("QWhatsThat") for widget in QApplication.topLevelWidgets()))
     Theme.light().apply(qapp)
     assert heights[1] > 1.5 * heights[0]
 
@@ -280,7 +282,7 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     qtbot.keyClicks(dialog.field, "glossary perplexity")
     assert [dialog.results.item(row).text() for row in range(dialog.results.count())] == ["Glossary: perplexity"]
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: any(each.inherits("QWhatsThat") for each in QApplication.topLevelWidgets()))
+    qtbot.waitUntil(lambda: any(widget.inherits("QWhatsThat") for widget in QApplication.topLevelWidgets()))
     QWhatsThis.hideText()
 
 

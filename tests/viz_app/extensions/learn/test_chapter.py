@@ -123,7 +123,9 @@ def test_every_shipped_text_names_only_what_there_is(chapter: Chapter) -> None:
             case Predict(check, _, question, choices):
                 paragraphs.append(question)
                 assert set(choices) == CHECKS[check].choices
-                assert not any(each.startswith(("Yes", "No,")) for each in choices.values()), "“No: no, …” is told then"
+                assert not any(choice.startswith(("Yes", "No,")) for choice in choices.values()), (
+                    "“No: no, …” is told then"
+                )
             case Textbook(title, texts):
                 paragraphs += texts
                 assert title[0].islower(), "it follows “In textbooks:”"
@@ -155,7 +157,7 @@ TAUGHT = (
 @pytest.mark.parametrize("term", TAUGHT)
 def test_a_term_of_textbooks_stands_in_a_chapter_and_in_the_glossary(term: str) -> None:
     blocks = [block for chapter in read_chapters() for block in chapter.blocks if isinstance(block, Textbook)]
-    texts = [" ".join((block.title, *(each.markdown for each in block.paragraphs))) for block in blocks]
+    texts = [" ".join((block.title, *(paragraph.markdown for paragraph in block.paragraphs))) for block in blocks]
     using = [text for text in texts if term.lower() in text.lower()]
     assert using
     (entry,) = entries_in(term)
@@ -203,4 +205,4 @@ def test_a_chapter_without_a_text_in_the_language_is_in_english(two_languages: P
     assert read_chapters("xx") == english
     (two_languages / "04-heads.md").write_text("no title", encoding="utf-8")
     (two_languages / "99-own.md").write_text("# Eigenes\n> Ja.\n", encoding="utf-8")
-    assert [each.title for each in read_chapters("de")] == [each.title for each in german], "broken, or unknown"
+    assert [chapter.title for chapter in read_chapters("de")] == [each.title for each in german], "broken, or unknown"

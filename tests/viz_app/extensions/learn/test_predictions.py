@@ -38,7 +38,9 @@ SENTENCES = (
         "gestern und morgen reden."
     ),
 )
-CHAPTERS = tuple(each.name for each in read_chapters() if any(isinstance(block, Predict) for block in each.blocks))
+CHAPTERS = tuple(
+    chapter.name for chapter in read_chapters() if any(isinstance(block, Predict) for block in chapter.blocks)
+)
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def rest(qtbot: QtBot, window: MainWindow) -> None:
     def is_idle() -> bool:
         view = page.view
         parts = () if view is None else (*view.figures, *view.text.predictions)
-        return not page.state.request.is_running and not any(each.request.is_running for each in parts)
+        return not page.state.request.is_running and not any(part.request.is_running for part in parts)
 
     qtbot.waitUntil(is_idle)
     qtbot.wait(1)
@@ -306,13 +308,13 @@ def test_the_text_names_a_row_set_by_hand_and_the_word_that_it_predicted_before(
 ) -> None:
     view = open_chapter(qtbot, window, "weight", SENTENCES[0])
     texts = [shown for _, shown in view.text.texts]
-    assert any("Here **" in each.text() for each in texts)
+    assert any("Here **" in text.text() for text in texts)
     next(each for each in view.text.tries if "Move a row" in each.text()).click()
     rest(qtbot, window)
     assert any(
-        "This row was set by hand, without the softmax: **baut** gets **100%**." in each.text() for each in texts
+        "This row was set by hand, without the softmax: **baut** gets **100%**." in text.text() for text in texts
     )
-    assert any("predicts **yard (before the change: garden)**" in each.text() for each in texts)
+    assert any("predicts **yard (before the change: garden)**" in text.text() for text in texts)
     assert "it predicts **garden**" in asked(view.text.predictions[0])
 
 

@@ -28,7 +28,7 @@ def test_no_text_of_a_shipped_lesson_is_cut(qtbot: QtBot, theme: Theme, size: tu
     def cut() -> list[str]:
         qtbot.wait(10)
         texts = (bar.text, bar.question, bar.answer)
-        return [each.text() for each in texts if each.isVisible() and each.verticalScrollBar().maximum() > 0]
+        return [text.text() for text in texts if text.isVisible() and text.verticalScrollBar().maximum() > 0]
 
     for path in shipped_lessons():
         lesson.open(read_lesson_file(path), path)

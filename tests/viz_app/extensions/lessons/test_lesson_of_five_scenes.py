@@ -127,7 +127,7 @@ def open_row_editor(qtbot: QtBot, window: MainWindow, pair: Pair) -> RowEditor:
     assert place is not None
     head.heatmap.customContextMenuRequested.emit(place.center().toPoint())
     assert head.cell_menu is not None
-    next(each for each in head.cell_menu.actions() if each.text().startswith("Set th")).trigger()
+    next(action for action in head.cell_menu.actions() if action.text().startswith("Set th")).trigger()
     head.cell_menu.close()
     return head.findChildren(RowEditor)[-1]
 
@@ -148,7 +148,9 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
         assert shown.scene.text().startswith(f"{place + 1} of 5 · {TITLES[place]}")
         assert shown.source.text() == scene.saved.experiment.source_text
         assert state.experiment == scene.saved.experiment
-        assert shown.changes.texts == [display_text(each) for each in scene.saved.experiment.interventions]
+        assert shown.changes.texts == [
+            display_text(intervention) for intervention in scene.saved.experiment.interventions
+        ]
         assert shown.changes.isVisible() == bool(shown.changes.texts)
         assert window.translate_page.head.heatmap.isVisible()
         assert shown.isAncestorOf(window.translate_page.head.heatmap)

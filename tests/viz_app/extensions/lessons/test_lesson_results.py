@@ -42,7 +42,7 @@ def test_computed_answers_are_part_of_an_exported_lesson(bundled_translator: Tra
         ),
     )
     results = LessonResultsJob(lesson.scenes, model, answer_now).run(bundled_translator, lambda _: None, lambda: False)
-    without, impossible, tokens = (each.answer for each in results)
+    without, impossible, tokens = (result.answer for result in results)
     plain = bundled_translator.run(Experiment(SENTENCE))
     changed = bundled_translator.run(Experiment(SENTENCE, interventions=(HeadScaled(HEAD),)))
     assert without is not None

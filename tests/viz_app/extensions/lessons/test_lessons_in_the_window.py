@@ -184,7 +184,7 @@ def path_of_other_view(window: MainWindow, tmp_path: Path) -> Path:
 
 def look(window: MainWindow) -> dict[str, object]:
     settings = window.state.settings
-    return {each.name: getattr(settings, each.name) for each in fields(settings)}
+    return {field.name: getattr(settings, field.name) for field in fields(settings)}
 
 
 def test_a_closed_lesson_gives_the_users_own_view_settings_back(
@@ -298,10 +298,10 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     bar.update_button.click()
     lessons.save_to(tmp_path / "mine.augenmerk")
     read = read_lesson_file(tmp_path / "mine.augenmerk")
-    assert (read.title, [each.title for each in read.scenes]) == ("Mine", ["Scene 2", "Scene 1"])
+    assert (read.title, [scene.title for scene in read.scenes]) == ("Mine", ["Scene 2", "Scene 1"])
     assert read.scenes[0].saved.experiment == state.experiment
     assert read.scenes[0].saved.view["head"] == ("encoder", 1, 1)
-    assert [len(each.saved.experiment.interventions) for each in read.scenes] == [2, 1]
+    assert [len(scene.saved.experiment.interventions) for scene in read.scenes] == [2, 1]
     assert read.scenes[1].question == "What?"
     assert not lessons.lesson.is_changed
     assert "*" not in bar.title.text()
@@ -506,7 +506,7 @@ def lesson_menu(window: MainWindow) -> QMenu:
 
 
 def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
-    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    actions = {action.text(): action for action in lesson_menu(window).actions()}
     assert len(shipped_lessons()) == 4
     assert not actions["Save lesson as…"].isEnabled()
     for name in ("Attention in five scenes", "Word order", "Why heads differ", "Attention is not explanation"):
@@ -517,7 +517,7 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
     assert lessons_of(window).lesson.path is not None
     assert lessons_of(window).lesson.path.stem.endswith("word-order")
     assert preferences.recent_experiments.paths == ()
-    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    actions = {action.text(): action for action in lesson_menu(window).actions()}
     assert actions["Save lesson as…"].isEnabled()
     actions["Edit lesson"].trigger()
     assert lessons_of(window).bar.is_editing
@@ -527,10 +527,10 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
 
 
 def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    actions = {action.text(): action for action in lesson_menu(window).actions()}
     assert not actions["Export lesson as a worksheet…"].isEnabled()
     documents_of(window).open(path)
-    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    actions = {action.text(): action for action in lesson_menu(window).actions()}
     actions["Export lesson as a worksheet…"].trigger()
     dialog = lessons_of(window).dialog
     assert isinstance(dialog, QFileDialog)
@@ -575,7 +575,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     lessons_of(window).export.save_page(target)
     qtbot.waitUntil(target.exists, timeout=20_000)
     scripts = Parts(target.read_text(encoding="utf-8")).scripts
-    first, second, third = (json.loads(each) for each in scripts[:-2])
+    first, second, third = (json.loads(script) for script in scripts[:-2])
     assert [each["facts"]["sentence"] for each in (first, second, third)] == list(SENTENCES)
     assert (second["shown"], second["pinned"]) == (["decoder", 1, 2], [2, 1])
     assert second["facts"]["experiment"] == display_text(OFF)
@@ -601,7 +601,7 @@ def test_a_lesson_is_exported_as_a_page_that_runs_its_model(
     lesson = lessons_of(window).lesson.lesson
     assert lesson is not None
     data = json.loads(page.partition('id="lesson-data">')[2].partition("</script>")[0])
-    assert [each["title"] for each in data["scenes"]] == [each.title for each in lesson.scenes]
+    assert [each["title"] for each in data["scenes"]] == [scene.title for scene in lesson.scenes]
     assert 'id="weights"' in page
 
 

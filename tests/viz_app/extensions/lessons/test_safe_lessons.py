@@ -41,7 +41,7 @@ def path(window: MainWindow, tmp_path: Path) -> Path:
 
 
 def titles(window: MainWindow) -> list[str]:
-    return [each.title for each in lessons_of(window).lesson.scenes]
+    return [scene.title for scene in lessons_of(window).lesson.scenes]
 
 
 def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: MainWindow, path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_lesson_of_another_model_opens_it_without_a_warning_and_closing_restor
     model = ModelReference("other", FakeTranslator(other, "cpu").digest)
     opened = []
     documents_of(window).model_requested.connect(opened.append)
-    scenes = tuple(replace(each, saved=replace(each.saved, model=model)) for each in lesson.scenes)
+    scenes = tuple(replace(scene, saved=replace(scene.saved, model=model)) for scene in lesson.scenes)
     path = tmp_path / "two-models.augenmerk"
     write_lesson_file(replace(lesson, scenes=(lesson.scenes[0], scenes[1])), path)
     documents_of(window).open(path)
@@ -354,7 +354,7 @@ def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
     assert learn is not None
     names = [button.toolTip() for button in learn.list.lesson_buttons]
     assert names[0] == "Lesson: Three scenes"
-    assert names[1:] == [f"Lesson: {read_lesson_file(each).title}" for each in shipped_lessons()]
+    assert names[1:] == [f"Lesson: {read_lesson_file(lesson).title}" for lesson in shipped_lessons()]
     window.resize(1100, 700)
     assert learn.list.lesson_buttons[0].text() == "L1"
     assert learn.list.lesson_buttons[0].accessibleName() == "Lesson: Three scenes"
@@ -377,7 +377,7 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
     settle(qtbot, window)
     window.commands.run("Commands")
     (palette,) = window.findChildren(CommandPalette)
-    titles = [each.title for each in window.commands.commands if each.is_offered]
+    titles = [command.title for command in window.commands.commands if command.is_offered]
     titles += [f"Learn: {chapter.title}" for chapter in read_chapters()]
     titles += [f"Lesson: {read_lesson_file(each).title}" for each in (path, *shipped_lessons())]
     titles += [tab.tab.name for tab in window.analysis.tabs]
@@ -387,10 +387,10 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
         palette.field.setText(title)
         found = [palette.results.item(row).text() for row in range(palette.results.count())]
         assert any(title in each for each in found), title
-    offered = {each.title for each in window.commands.commands}
-    for each in menu.actions():
-        if each.menu() is None and each.isEnabled() and not each.isSeparator():
-            name = each.text().partition("\t")[0]
+    offered = {command.title for command in window.commands.commands}
+    for action in menu.actions():
+        if action.menu() is None and action.isEnabled() and not action.isSeparator():
+            name = action.text().partition("\t")[0]
             assert any(name.lower() in title.lower() for title in offered), f"{name} is in the menu alone"
     palette.close()
     lessons_of(window).lesson.mark_saved()

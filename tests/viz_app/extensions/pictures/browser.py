@@ -134,7 +134,7 @@ class Browser:
     def requests(self) -> list[str]:
         """The addresses requested since the last call."""
         events = [json.loads(entry["message"])["message"] for entry in self.logged("performance")]
-        return [each["params"]["request"]["url"] for each in events if each["method"] == "Network.requestWillBeSent"]
+        return [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
 
     def close(self) -> None:
         """Ends the session."""

@@ -29,7 +29,7 @@ def _save(window: MainWindow, entry: str, target: Path) -> None:
 
 def test_button_and_window_offer_the_same_menu(window: MainWindow) -> None:
     assert window.translate_page.head.export_button.menu() is exports_of(window)
-    (entry,) = [each for each in window.top_bar.menu_button.menu().actions() if each.text() == "Export"]
+    (entry,) = [action for action in window.top_bar.menu_button.menu().actions() if action.text() == "Export"]
     assert entry.menu() is exports_of(window)
 
 

@@ -165,7 +165,7 @@ def test_recorded_scenes_fit_a_phone_and_name_their_heads(session: Browser, tmp_
     assert session.script("return [document.documentElement.scrollWidth, innerWidth]") == [360, 360]
     nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
     names = [
-        each["name"]["value"] for each in nodes if each.get("role", {}).get("value") == "button" and "name" in each
+        node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "button" and "name" in node
     ]
     heads = [display_text(head.title) for part in parts for head in heads_in(part.content.maps)]
     assert [name for name in names if " · head " in name] == heads
@@ -185,7 +185,7 @@ def test_without_scripts_a_lesson_shows_a_map_of_each_scene_and_no_dead_controls
         nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
     finally:
         session.devtools("Emulation.setScriptExecutionDisabled", value=False)
-    seen = [(each["role"]["value"], each.get("name", {}).get("value", "")) for each in nodes if not each["ignored"]]
+    seen = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
     maps = [name for role, name in seen if role in ("image", "img")]
     assert maps == [display_text(part.content.shown.title) for part in PARTS]
     texts = " ".join(name for role, name in seen if role == "StaticText")

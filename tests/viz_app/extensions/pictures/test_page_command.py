@@ -145,7 +145,7 @@ def test_refusals_name_the_reason_and_write_nothing(
     french = replace(checkpoint, run=replace(checkpoint.run, data=replace(checkpoint.run.data, target_language="fr")))
     save_checkpoint(french, tmp_path / "french.safetensors")
     named = {"MODEL": str(untrained_checkpoint), "FRENCH": "french.safetensors"}
-    assert main(["page", *(named.get(each, each) for each in arguments)]) == 2
+    assert main(["page", *(named.get(argument, argument) for argument in arguments)]) == 2
     assert reason in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["french.safetensors"]
 
@@ -156,8 +156,8 @@ def test_the_command_writes_a_lesson_into_the_page(tmp_path: Path) -> None:
     assert main(["page", "--lesson", str(ATTENTION), "--out", str(target)]) == 0
     page, lesson = target.read_text(encoding="utf-8"), read_lesson_file(ATTENTION)
     data = json.loads(held(page, "lesson-data"))
-    assert [each["title"] for each in data["scenes"]] == [each.title for each in lesson.scenes]
-    assert [each["answer"] for each in data["scenes"]] == [each.answer for each in lesson.scenes]
+    assert [each["title"] for each in data["scenes"]] == [scene.title for scene in lesson.scenes]
+    assert [each["answer"] for each in data["scenes"]] == [scene.answer for scene in lesson.scenes]
     assert f"<title>Augenmerk · {lesson.title}</title>" in page
 
 

@@ -207,7 +207,9 @@ def of_link(address: str) -> tuple[Experiment, list[str]]:
 def test_links_name_groups_of_parts_as_the_commands_do(address: str, parts: list[str]) -> None:
     experiment, unread = of_link(address)
     assert (experiment.source_text, unread) == ("Zwei Hunde", [])
-    assert [display_text(each) for each in experiment.interventions] == [f"{part} off" for part in parts]
+    assert [display_text(intervention) for intervention in experiment.interventions] == [
+        f"{part} off" for part in parts
+    ]
     again = evaluated("addressOf(experiment, kinds)", experiment=experiment_to_json(experiment), kinds=KINDS)
     assert of_link(again) == (experiment, [])
 
@@ -251,7 +253,10 @@ def test_a_link_holds_the_whole_experiment_in_the_fields_of_the_command(text: st
 def test_a_damaged_field_of_a_link_is_named_and_the_others_are_used(field: str) -> None:
     experiment, unread = of_link(f"#text=a&off=encoder:1:1&{field}&remove-word=1")
     assert unread == [field.removesuffix("=") if field in {"off=", "remove-word="} else field]
-    assert [display_text(each) for each in experiment.interventions] == ["word 1 removed", "encoder 1·1 off"]
+    assert [display_text(intervention) for intervention in experiment.interventions] == [
+        "word 1 removed",
+        "encoder 1·1 off",
+    ]
 
 
 def test_a_link_without_a_sentence_changes_the_first_one() -> None:
@@ -291,8 +296,8 @@ def test_new_words_are_those_that_difflib_finds() -> None:
 def test_numbers_read_as_in_the_window() -> None:
     shares = [0.0, 0.001, 0.0049, 0.3, 0.996, 0.9999, 1.0]
     values = [0.0, -0.001, -2.186, 1.5, -36.464, -0.006]
-    assert evaluated("shares.map(percent)", shares=shares) == [percent(each) for each in shares]
-    assert evaluated("values.map(decimal)", values=values) == [number(each) for each in values]
+    assert evaluated("shares.map(percent)", shares=shares) == [percent(share) for share in shares]
+    assert evaluated("values.map(decimal)", values=values) == [number(value) for value in values]
 
 
 def test_words_of_a_sentence_lose_no_character() -> None:

@@ -134,7 +134,7 @@ def open_table(browser: Browser) -> None:
 
 def weights(browser: Browser) -> NDArray[np.float64]:
     columns = len(browser.texts("#table thead th"))
-    return np.array([float(each) for each in browser.texts("#table tbody td")]).reshape(-1, columns)
+    return np.array([float(text) for text in browser.texts("#table tbody td")]).reshape(-1, columns)
 
 
 def check_same(browser: Browser, translator: Translator, experiment: Experiment, head: Head = HEAD) -> None:
@@ -246,7 +246,7 @@ def test_a_row_is_moved_by_dragging_and_by_keys(browser: Browser, bundled_transl
     browser.settle()
     at = browser.text("#reading").split("“")
     assert at[1].startswith("dogs”")
-    column = [f"{each}”" in at[2] for each in translation.source_tokens].index(True)
+    column = [f"{source_token}”" in at[2] for source_token in translation.source_tokens].index(True)
     kept = Experiment(ALIGNED, interventions=(_row_to(row, column, translation.source_tokens),))
     check_same(browser, bundled_translator, kept)
 
@@ -279,8 +279,8 @@ def test_words_and_differences_are_shown_as_in_the_window(browser: Browser, bund
         assert view is not None
         assert browser.texts("#table tbody th") == list(view.row_labels)
         assert browser.texts("#table thead th") == list(view.column_labels)
-        cells = ["NaN" if each == "–" else each for each in browser.texts("#table tbody td")]
-        shown = np.array([float(each) for each in cells]).reshape(view.values.shape)
+        cells = ["NaN" if text == "–" else text for text in browser.texts("#table tbody td")]
+        shown = np.array([float(cell) for cell in cells]).reshape(view.values.shape)
         np.testing.assert_allclose(shown, view.values, rtol=0, atol=HALF_A_DIGIT)
         note = browser.text("#shown-note")
         assert note == ("" if state.settings.shown == "changed" else note)
@@ -402,7 +402,7 @@ def test_without_scripts_there_is_only_the_reason(session: Browser, page: Path) 
         nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
     finally:
         session.devtools("Emulation.setScriptExecutionDisabled", value=False)
-    seen = [(each["role"]["value"], each.get("name", {}).get("value", "")) for each in nodes if not each["ignored"]]
+    seen = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
     texts = " ".join(name for role, name in seen if role == "StaticText")
     assert "scripts are switched off here" in texts
     assert "Opening the model" not in texts
@@ -598,9 +598,9 @@ def test_nothing_is_requested_from_a_network(session: Browser, page: Path) -> No
     session.command("/url", {"url": "about:blank"})
     session.requests()
     session.open(page)
-    requests = [each for each in session.requests() if each != "about:blank"]
+    requests = [request for request in session.requests() if request != "about:blank"]
     assert requests[0] == page.as_uri()
-    assert all(each == page.as_uri() or each.startswith("blob:") for each in requests), requests
+    assert all(request == page.as_uri() or request.startswith("blob:") for request in requests), requests
 
 
 @pytest.mark.parametrize(
@@ -774,6 +774,6 @@ def test_all_controls_have_a_name_for_screen_readers(browser: Browser) -> None:
     ]
     controls = [each for each in named if each[0] in {"button", "textbox", "combobox", "slider", "application"}]
     assert len(controls) > 80
-    assert [each for each in controls if not each[1].strip()] == []
+    assert [control for control in controls if not control[1].strip()] == []
     roles = {role for role, _ in named}
     assert {"table", "rowheader", "columnheader", "main", "alert", "heading"} <= roles

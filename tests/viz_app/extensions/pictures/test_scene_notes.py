@@ -172,6 +172,6 @@ def test_a_page_of_all_heads_names_networks_that_are_off_or_scaled(qapp) -> None
     changes = FeedForwardScaled(Network("encoder", 0)), FeedForwardScaled(Network("decoder", 1), 1.5)
     changed = replace(TRANSLATION, experiment=Experiment("x", GREEDY, changes))
     kinds = json.loads(Parts(page_html(content(translation=changed))).scripts[0])["kinds"]
-    assert [each["networks"] for each in kinds] == [["FFN off", ""], ["", "FFN ×1.5"], ["", "FFN ×1.5"]]
+    assert [kind["networks"] for kind in kinds] == [["FFN off", ""], ["", "FFN ×1.5"], ["", "FFN ×1.5"]]
     plain = json.loads(Parts(page_html(content())).scripts[0])["kinds"]
     assert [each["networks"] for each in plain] == [["", ""]] * 3

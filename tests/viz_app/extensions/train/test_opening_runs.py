@@ -225,7 +225,7 @@ def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path)
         assert np.array_equal(shown.xy(), again.xy()), name
         assert np.array_equal(shown.since(3)[1], again.since(3)[1]), name
     for point, again_point in zip(before.validations, after.validations, strict=True):
-        assert all(getattr(point, each.name) == getattr(again_point, each.name) for each in fields(EpochRecord))
+        assert all(getattr(point, field.name) == getattr(again_point, field.name) for field in fields(EpochRecord))
     assert after.bleu == before.bleu
     assert page.state.run.fraction_done == 1
     again = dict(metric_rows(page.state.run))

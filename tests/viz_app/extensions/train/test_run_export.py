@@ -192,7 +192,7 @@ def test_without_ffmpeg_the_entry_says_so(window: MainWindow, tmp_path: Path, mo
     assert "not installed" in entry.toolTip()
     entry.trigger()
     assert exports_of(window).dialog is not None
-    assert not any("mp4" in each for each in exports_of(window).dialog.nameFilters())
+    assert not any("mp4" in name_filter for name_filter in exports_of(window).dialog.nameFilters())
     exports_of(window).dialog.reject()
 
 

@@ -36,7 +36,7 @@ def test_signed_bars_share_one_scale_around_one_zero_line(qtbot: QtBot, theme: T
         {image.pixelColor(round(x), round(bars.bar_place(index).center().y())).name() for x in places}
         for index, places in enumerate([(zero + 4, most - 4), (zero - 4, bars.x_of(1, -1.0) + 4), (zero - 4, zero + 4)])
     ]
-    assert all(len(found) == 1 for found in colors), "each bar is filled from zero to its value"
+    assert all(len(color) == 1 for color in colors), "each bar is filled from zero to its value"
     assert colors[:2] == [{theme.palette.warm}, {theme.palette.accent}], "orange above 0, blue below"
     assert colors[2].isdisjoint(colors[0] | colors[1])
 

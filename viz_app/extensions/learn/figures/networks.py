@@ -101,8 +101,8 @@ class NetworksFigure(MatrixFigure):
         assert self.answer is not None
         network = self.networks[cell.row]
         candidates = self.answer[network].alternatives[cell.column]
-        tokens = plain(each.token for each in candidates)
-        chances = [percent_in_words(each.probability) for each in candidates]
+        tokens = plain(candidate.token for candidate in candidates)
+        chances = [percent_in_words(candidate.probability) for candidate in candidates]
         title = f"Without the {display_text(network)}" if network is not None else "With all networks"
         return "\n".join((title, *map(" ".join, zip(tokens, chances, strict=True))))
 

@@ -160,7 +160,7 @@ class OneWeightFigure(ChapterFigure):
         self.numbers.setToolTip("\n\n".join(starmap(all_numbers, self._rows.items())))
         self._show_numbers()
         rows = translation.experiment.attention_rows
-        is_set = any((each.head, each.row) == (head, pinned.query) for each in rows)
+        is_set = any((row.head, row.row) == (head, pinned.query) for row in rows)
         self.equation.setText(equation_of(steps, pinned.key, is_set=is_set))
         self.move_button.setText(f"Move the whole row to “{keys[pinned.key]}”")
         self.table.show_steps(steps, keys, query, pinned.key)
@@ -182,7 +182,10 @@ class OneWeightFigure(ChapterFigure):
 
     def _show_temperature(self) -> None:
         head = self.state.selection.head
-        found = next((each.temperature for each in self.state.experiment.temperatures if each.head == head), 1.0)
+        found = next(
+            (temperature.temperature for temperature in self.state.experiment.temperatures if temperature.head == head),
+            1.0,
+        )
         nearest = min(range(len(TEMPERATURES)), key=lambda place: abs(math.log(TEMPERATURES[place] / found)))
         with QSignalBlocker(self.temperature):
             self.temperature.setValue(nearest)

@@ -135,7 +135,7 @@ def summary(ranking: "AlignerRanking") -> str:
     if ranking.best is None:
         return ""
     best = percent(ranking.best.reporting.aer, 1)
-    others = ", ".join(f"{each.name} {percent(each.reporting.aer, 1)}" for each in ranking.baselines)
+    others = ", ".join(f"{baseline.name} {percent(baseline.reporting.aer, 1)}" for baseline in ranking.baselines)
     pairs = "1 pair was" if ranking.num_skipped == 1 else f"{ranking.num_skipped} pairs were"
     skipped = f" {pairs} skipped: the model splits other words." if ranking.num_skipped else ""
     text = (

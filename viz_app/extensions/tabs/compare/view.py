@@ -90,7 +90,7 @@ class CompareJob(Job):
 
 def reading(experiment: Experiment, first: Translation) -> Experiment:
     """The experiment with the words of the first translation as its target, which contain all forced tokens."""
-    kept = tuple(each for each in experiment.interventions if not isinstance(each, ForcedToken))
+    kept = tuple(intervention for intervention in experiment.interventions if not isinstance(intervention, ForcedToken))
     return Experiment(experiment.source_text, GivenTarget(first.text), kept)
 
 

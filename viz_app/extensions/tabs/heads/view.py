@@ -326,7 +326,9 @@ class HeadsTab(ComputingTab):
             ]
             networks = [found.of_networks(side) for side in SIDES]
             num_layers = max(map(len, networks))
-            values = np.array([[*each, *[np.nan] * (num_layers - len(each))] for each in networks], dtype=np.float32)
+            values = np.array(
+                [[*network, *[np.nan] * (num_layers - len(network))] for network in networks], dtype=np.float32
+            )
             layers = tuple(f"layer {layer + 1}" for layer in range(num_layers))
             matrices.append(Matrix(values, SIDES, layers, "Feed-forward networks"))
             self.cells.show_matrices(matrices, found.largest or 1.0)

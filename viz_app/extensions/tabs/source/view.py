@@ -209,8 +209,8 @@ class SourceTab(ComputingTab):
         if findings is None and translation is not None:
             self.shares.show_bars([Bar(word.text, 0.0, WAITING) for word in translation.target_words])
         else:
-            self.shares.show_bars([_share_bar(each) for each in shares])
-        found = [each.warning.message for each in shares if each.warning is not None]
+            self.shares.show_bars([_share_bar(share) for share in shares])
+        found = [share.warning.message for share in shares if share.warning is not None]
         show_text(self.warnings, "\n".join(found[:3]) + (f"\n… and {len(found) - 3} more." if len(found) > 3 else ""))
 
     def _show_words(self) -> None:

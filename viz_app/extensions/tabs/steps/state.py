@@ -99,7 +99,11 @@ class StepsState:
         if self.state.translation is None:
             return ()
         experiment = self.state.translation.experiment
-        rows = (each for each in experiment.attention_rows if each.head.kind != "encoder" and each.row == step)
+        rows = (
+            attention_row
+            for attention_row in experiment.attention_rows
+            if attention_row.head.kind != "encoder" and attention_row.row == step
+        )
         return (*(each for each in experiment.forced if each.step == step), *rows)
 
     @property
@@ -184,7 +188,7 @@ class StepsState:
         labels = translation.source_tokens if head.kind == "cross" else translation.read_tokens[: step + 1]
         weights = tuple(maps[head.layer, head.head, step, : len(labels)].tolist())
         rows = translation.experiment.attention_rows
-        intervention = next((each for each in rows if each.head == head and each.row == step), None)
+        intervention = next((row for row in rows if row.head == head and row.row == step), None)
         return StepRow(head, labels, weights, intervention, self._row_before(head, labels))
 
     def _row_before(self, head: Head, labels: tuple[str, ...]) -> tuple[float, ...] | None:

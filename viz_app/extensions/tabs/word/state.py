@@ -51,7 +51,7 @@ class WordState:
     @property
     def is_rival_typed(self) -> bool:
         """Whether the rival is a word that the user typed, rather than a likely token."""
-        return bool(self.rival) and all(each.entry != self.rival for each in self.rivals)
+        return bool(self.rival) and all(rival.entry != self.rival for rival in self.rivals)
 
     def follow_result(self) -> None:
         """Keep the step if it follows the same tokens; else take the least probable word.
@@ -69,7 +69,7 @@ class WordState:
             starts = [word.start for word in translation.target_words] or [0]
             self.ask(min(starts, key=lambda step: translation.log_probabilities[step]), "")
         elif tokens[self.step] != former:
-            self.ask(self.step, next((each.entry for each in self.rivals if each.token == former), ""))
+            self.ask(self.step, next((rival.entry for rival in self.rivals if rival.token == former), ""))
 
     def ask(self, step: int, rival: str) -> None:
         """Compare the token of another step, or with another rival."""

@@ -213,8 +213,11 @@ class WordTab(ComputingTab):
         self.words.set_entries({str(step): (f"“{visible(text)}”", visible(text)) for step, text in tokens.items()})
         self.words.show_choice(str(max((step for step in tokens if step <= word.step), default=0)))
         likely = {
-            each.entry: (f"“{visible(each.token)}”", f"{visible(each.token)}   {percent_in_words(each.probability)}")
-            for each in word.rivals
+            rival.entry: (
+                f"“{visible(rival.token)}”",
+                f"{visible(rival.token)}   {percent_in_words(rival.probability)}",
+            )
+            for rival in word.rivals
         }
         first = next(iter(likely.values()), ("the next best", ""))
         self.rivals.set_entries({NEXT_BEST: (first[0], "the next best")} | likely)

@@ -501,7 +501,7 @@ def form_row(name: str, control: QWidget) -> QWidget:
 
 def value_menu(name: str, options: Iterable[str] = ()) -> ChoiceMenu:
     """A menu of values, with the keys of a form."""
-    menu = ChoiceMenu("", {each: (each, each) for each in options}, has_arrow_keys=True)
+    menu = ChoiceMenu("", {option: (option, option) for option in options}, has_arrow_keys=True)
     menu.setProperty("role", "value")
     menu.setAccessibleName(name)
     menu.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

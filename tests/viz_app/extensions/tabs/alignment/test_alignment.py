@@ -206,10 +206,10 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentT
     qtbot.waitUntil(lambda: tab.alignment.ranking is not None, timeout=60_000)
     rows = tab.alignment.ranked()
     assert tab.table.rowCount() == len(rows)
-    rates = [each.choosing.aer for each in rows]
+    rates = [row.choosing.aer for row in rows]
     assert rates == sorted(rates)
-    assert "diagonal" in {each.name for each in rows}
-    aligners = [each.aligner for each in rows]
+    assert "diagonal" in {row.name for row in rows}
+    aligners = [row.aligner for row in rows]
     index = next(
         place
         for place, each in enumerate(aligners)

@@ -69,9 +69,9 @@ def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab)
 
 
 def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
-    warned = [each for each in tab.source.shares() if each.warning is not None]
+    warned = [share for share in tab.source.shares() if share.warning is not None]
     assert tab.warnings.isVisible() == bool(warned)
-    assert [bar.is_changed for bar in tab.shares.bars] == [each.warning is not None for each in tab.source.shares()]
+    assert [bar.is_changed for bar in tab.shares.bars] == [share.warning is not None for share in tab.source.shares()]
     for each in warned[:3]:
         assert each.warning is not None
         assert each.warning.message in tab.warnings.text()
@@ -195,7 +195,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     settle(qtbot, tab)
     assert tab.source.findings is not None
     assert tab.source.findings.problem == ""
-    assert all(each.change is not None for each in tab.source.words())
+    assert all(word.change is not None for word in tab.source.words())
     assert [bar.text for bar in tab.words.bars] != [""] * 6
     assert tab._left_out.isVisible()
     assert "without your rows of attention" in tab._left_out.text()
@@ -304,11 +304,11 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     assert [word.before for word in source.words()] == pytest.approx(before)
     assert any(word.change != word.before for word in source.words())
     old = plain.contributions.source_share_of_words().tolist()
-    kept = [each.before for each in source.shares() if each.before is not None]
+    kept = [share.before for share in source.shares() if share.before is not None]
     assert kept
     assert set(kept) <= set(old)
-    assert [bar.before for bar in words_tab.shares.bars] == [each.before for each in source.shares()]
-    assert [bar.is_new for bar in words_tab.shares.bars] == [each.before is None for each in source.shares()]
+    assert [bar.before for bar in words_tab.shares.bars] == [share.before for share in source.shares()]
+    assert [bar.is_new for bar in words_tab.shares.bars] == [share.before is None for share in source.shares()]
     assert all(bar.before_text for bar in words_tab.words.bars)
     assert f"(original: {percent(np.mean(old[:-1]))})" in words_tab._shares_title.text()
 

@@ -218,7 +218,7 @@ def test_the_menu_of_a_bar_switches_its_part_off_and_on(words_tab: WordTab, qtbo
     assert after is not before
     if (after.chosen.entry, after.rival.entry) == (before.chosen.entry, before.rival.entry):
         assert line.before == pytest.approx(before.value_of(part)), "the tick is the original"
-        sizes = [max(abs(each.value), abs(each.before)) for each in words_tab.bars.bars if each.before is not None]
+        sizes = [max(abs(bar.value), abs(bar.before)) for bar in words_tab.bars.bars if bar.before is not None]
         assert sizes == sorted(sizes, reverse=True), "a part that is off keeps its place"
     menu = words_tab.bars.menu_of(_place_of(words_tab.bars, part))
     assert menu is not None
@@ -341,9 +341,9 @@ def test_the_lens_names_the_best_token_of_each_step_and_depth(
     assert matrix.values.shape == (len(translation.predicted_tokens), len(expected.depths))
     assert matrix.row_labels == translation.predicted_tokens
     assert matrix.texts is not None
-    assert [row[-1] for row in matrix.texts] == [each[0].token for each in translation.alternatives]
+    assert [row[-1] for row in matrix.texts] == [alternative[0].token for alternative in translation.alternatives]
     np.testing.assert_allclose(
-        matrix.values[:, -1], [each[0].probability for each in translation.alternatives], atol=1e-5
+        matrix.values[:, -1], [alternative[0].probability for alternative in translation.alternatives], atol=1e-5
     )
     step = tab.word.step
     ranks, entropies = tab.lens.chart.curves
