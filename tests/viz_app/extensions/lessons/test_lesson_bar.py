@@ -25,8 +25,14 @@ def test_no_text_of_a_shipped_lesson_is_cut(qtbot: QtBot, theme: Theme, size: tu
     window.resize(*size)
     window.show()
 
+    def wait_until_nothing_moves() -> None:
+        before = None
+        while before != (bar.geometry(), bar.on_button.pos()):
+            before = bar.geometry(), bar.on_button.pos()
+            qtbot.wait(10)
+
     def cut() -> list[str]:
-        qtbot.wait(10)
+        wait_until_nothing_moves()
         texts = (bar.text, bar.question, bar.answer)
         return [text.text() for text in texts if text.isVisible() and text.verticalScrollBar().maximum() > 0]
 
