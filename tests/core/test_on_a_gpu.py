@@ -1,4 +1,4 @@
-"""What a CUDA device computes, against the CPU. Skipped where there is none: see README, *On a GPU*."""
+"""What a CUDA device computes, against the CPU. Skipped where there is none: see docs/training.md."""
 
 import dataclasses
 import math

@@ -28,7 +28,7 @@ export class SourceReader {
   /**
    * @param {import("./text.js").TextCodec} codec
    * @param {Object} settings `wrap_source`, `end_source`, `max_positions`, `fewest_words`, `expectation`, `limits`
-   * @param {Object<string, string>} phrases of `core/translation/phrases.py`
+   * @param {Object<string, string>} phrases of `core/text/phrases.py`
    * @param {Object | null} counts `kind`, `least`, `unusual_below` and `words`, a Map, of the training data
    */
   constructor(codec, settings, phrases, counts) {
