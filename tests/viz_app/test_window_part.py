@@ -10,6 +10,7 @@ from PySide6.QtGui import QDropEvent
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.viz_app.extensions.documents.part import DocumentsPart
 from augenmerk.viz_app.extensions.documents.session import SESSION
+from augenmerk.viz_app.extensions.help.part import HelpPart
 from augenmerk.viz_app.extensions.lessons.part import LessonsPart
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.pages import TRANSLATE
@@ -132,6 +133,6 @@ def test_without_the_part_for_documents_the_window_opens_without_lessons(
     assert window.part(DocumentsPart) is None
     assert window.part(LessonsPart) is None
     assert "Lessons need the extension “documents”, which is missing." in window.top_bar.status.text()
-    window.show_palette()
+    part(window, HelpPart).show_palette()
     window.close()
     assert not preferences.own_file(SESSION).exists()

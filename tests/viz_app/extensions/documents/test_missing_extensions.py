@@ -41,7 +41,7 @@ def test_an_experiment_with_a_missing_drawing_shows_the_heatmap_says_so_and_keep
     window, path = make_window(), tmp_path / "saved.augenmerk"
     saved = saved_experiment(window.state)
     write_experiment_file(replace(saved, view={**saved.view, "picture": "hairs"}), path)
-    window.documents.open(path)
+    documents_of(window).open(path)
     settle(qtbot, window)
     head = window.translate_page.head
     assert head.heatmap.isVisible()
@@ -49,7 +49,7 @@ def test_an_experiment_with_a_missing_drawing_shows_the_heatmap_says_so_and_keep
     assert said in head.meaning.text()
     exports_of(window).aboutToShow.emit()
     assert "as a heatmap" in exports_of(window).entries["map"].text()
-    window.documents.save(path)
+    documents_of(window).save(path)
     assert read_experiment_file(path).view["picture"] == "hairs"
     head.picture_menu.actions_by_name["lines"].trigger()
     assert said not in head.meaning.text()

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.config import preset
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, HeadScaled
