@@ -18,8 +18,9 @@ from augenmerk.core.checkpoint.file import load_checkpoint
 pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
 SOURCE = Path(__file__).parent / "example_extension"
 SENTENCE = "Zwei Hunde spielen im Schnee."
-WINDOW = """
+SHOW_WINDOW = """
 import sys
+from pathlib import Path
 from PySide6.QtCore import QEventLoop, QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 app = QApplication([])
@@ -33,6 +34,9 @@ window.translation_shown.connect(loop.quit)
 QTimer.singleShot(60_000, loop.quit)
 window.show()
 loop.exec()
+"""
+WINDOW = f"""
+{SHOW_WINDOW}
 print("augenmerk_example.tab" in sys.modules)
 window.analysis.open_tab("sharpest")
 app.processEvents()
@@ -74,22 +78,64 @@ def test_its_command_is_listed_and_runs(installed: dict[str, str]) -> None:
     assert "cross" in lines[0]
 
 
-def test_its_reader_imports_a_model(installed: dict[str, str], untrained_checkpoint: Path, tmp_path: Path) -> None:
-    checkpoint, theirs, ours = (
-        load_checkpoint(untrained_checkpoint),
-        tmp_path / "toy.safetensors",
-        tmp_path / "ours.safetensors",
-    )
-    save_file({f"example/{name}": weight for name, weight in checkpoint.weights.items()}, theirs)
+@pytest.fixture(params=["file", "folder"])
+def model_of_the_example(request: pytest.FixtureRequest, untrained_checkpoint: Path, tmp_path: Path) -> Path:
+    """A model in the format of the example: a file, or a folder."""
+    checkpoint = load_checkpoint(untrained_checkpoint)
+    folder = tmp_path / "toy"
+    folder.mkdir()
     facts = {"model": checkpoint.run.model.to_dict(), "data": checkpoint.run.data.to_dict()}
     facts["vocabularies"] = checkpoint.codecs.to_dict()
-    theirs.with_suffix(".json").write_text(json.dumps(facts), encoding="utf-8")
-    assert "The example of docs/extending.md" in run(
-        installed, "-m", "augenmerk", "import", str(theirs), "--out", str(ours)
-    )
-    imported = load_checkpoint(ours)
-    assert imported.weights.keys() == checkpoint.weights.keys()
-    assert all(torch.equal(imported.weights[name], weight) for name, weight in checkpoint.weights.items())
+    if request.param == "folder":
+        save_file(checkpoint.weights, folder / "weights.safetensors")
+        (folder / "example.json").write_text(json.dumps(facts), encoding="utf-8")
+        return folder
+    save_file({f"example/{name}": weight for name, weight in checkpoint.weights.items()}, folder / "one.example")
+    (folder / "one.json").write_text(json.dumps(facts), encoding="utf-8")
+    return folder / "one.example"
+
+
+def test_its_readers_import_a_model(
+    installed: dict[str, str], model_of_the_example: Path, untrained_checkpoint: Path, tmp_path: Path
+) -> None:
+    ours = tmp_path / "ours.safetensors"
+    said = run(installed, "-m", "augenmerk", "import", str(model_of_the_example), "--out", str(ours))
+    assert "The example of docs/extending.md" in said
+    imported, original = load_checkpoint(ours), load_checkpoint(untrained_checkpoint)
+    assert imported.run.data == original.run.data
+    assert imported.weights.keys() == original.weights.keys()
+    assert all(torch.equal(imported.weights[name], weight) for name, weight in original.weights.items())
+
+
+def test_its_models_are_recognized_without_torch(installed: dict[str, str], model_of_the_example: Path) -> None:
+    program = """
+import sys
+from pathlib import Path
+from augenmerk.core.recognizers import recognize
+for path in map(Path, sys.argv[1:]):
+    recognized = recognize(path)
+    print(recognized.source, recognized.message)
+print("torch" in sys.modules, "augenmerk_example.reader" in sys.modules)
+"""
+    said = run(installed, "-c", program, str(model_of_the_example)).splitlines()
+    name = "Example" if model_of_the_example.is_dir() else "the example"
+    assert said[0].startswith(f"{model_of_the_example} {model_of_the_example} is a model of {name}. Import it first: ")
+    assert said[1] == "False False"
+
+
+def test_its_models_are_listed_where_one_can_be_chosen(installed: dict[str, str], tmp_path: Path) -> None:
+    assert "JoeyNMT or Example model" in " ".join(run(installed, "-m", "augenmerk", "import", "--help").split())
+    program = """
+import sys
+from augenmerk import AugenmerkError, import_model
+try:
+    import_model(sys.argv[1])
+except AugenmerkError as error:
+    print(error)
+"""
+    said = run(installed, "-c", program, str(tmp_path))
+    assert "and no example.json; it holds nothing. Choose the folder of a Marian (OPUS-MT), JoeyNMT or Example" in said
+    assert "The Annotated Transformer or the example." in said
 
 
 def test_its_measure_is_one_of_python_and_the_terminal(installed: dict[str, str]) -> None:

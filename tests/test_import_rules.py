@@ -67,6 +67,25 @@ def test_training_imports_with_spacy_hidden() -> None:
     assert result.returncode == 0, result.stderr
 
 
+OPEN_AND_RECOGNIZE = """
+import sys
+from pathlib import Path
+from augenmerk.core.recognizers import recognize
+from augenmerk.core.resources import bundled_model_path
+
+readers = "augenmerk.core.extensions.readers."
+print(recognize(bundled_model_path()), readers + "declared" in sys.modules)
+print(recognize(Path(sys.argv[1])).source, readers + "declared" in sys.modules, "torch" in sys.modules)
+"""
+
+
+def test_readers_are_looked_up_for_foreign_files_alone_and_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("data: {}")
+    result = run_python("-c", OPEN_AND_RECOGNIZE, str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == ["None False", f"{tmp_path} True False"]
+
+
 RUN_WITH_SCREEN_HIDDEN = """
 import sys
 from importlib.abc import MetaPathFinder

@@ -40,7 +40,7 @@ class Origin:
     """The origin of an imported model.
 
     Attributes:
-        format: of the files it was imported from: "marian", "joeynmt", "notebook" or "annotated".
+        format: of the files it was imported from, in one word, such as "marian".
         source: their name: of a repository at Hugging Face, or of the folder or file, without its path.
         revision: the repository's commit; empty for local files.
         licence: as stated by the repository; empty if it states none.

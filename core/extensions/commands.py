@@ -19,7 +19,7 @@ AVERAGE = Subcommand(
     "average checkpoints, or halve the size of one", "augenmerk.core.extensions.training.cli.average", order=90
 )
 IMPORT = Subcommand(
-    "import a model of Hugging Face Marian (OPUS-MT), JoeyNMT, notebook 6 or The Annotated Transformer",
+    "import a model of another project, such as OPUS-MT",
     "augenmerk.core.extensions.readers.import_command",
     order=100,
 )

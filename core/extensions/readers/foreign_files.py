@@ -1,14 +1,15 @@
 """Files and folders of other projects: what each is, and what to do with it. No torch.
 
-`FORMATS` has a row for each kind. Everything that opens or imports a model asks this table, the kernel as one of the
-recognizers (`core/recognizers.py`).
+`_formats` has a row for each kind: those here, and those of readers. Everything that opens or imports a model asks this
+table, the kernel as one of the recognizers (`core/recognizers.py`).
 """
 
+import os
 import re
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -20,21 +21,17 @@ from ...storage import open_file, read_bytes
 from ...strict_json import JsonError, parse, shown
 from ...tensor_file import has_description
 from ..download import WEB_PAGE_STARTS
+from .reader import FolderReader, choose_one, file_readers, folder_readers
 
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 """The name of a repository at Hugging Face."""
 PYTORCH_STARTS = (b"pk\x03\x04", b"\x80")
 """First bytes of files by torch.save, without capitals: a ZIP archive, or in older versions a pickle."""
-_SETTINGS = ("config.json", "config.yaml", "adapter_config.json")
-"""Files in the folder of a model; other files in it are its parts."""
 _START_BYTES, _SEARCHED_BYTES, _LENGTH_BYTES = 256, 2**20, 8
 _MAX_NAMES, _MAX_JSON_BYTES, _MAX_JSON_DEPTH = 10_000, 2**20, 12
 CHOOSE_MARIAN = "Choose a Marian model (MarianMTModel), such as those of OPUS-MT."
 _ORIGINAL = "Import the model that it was made from, if that is a Marian model."
 _PYTORCH_WEIGHTS = "Import its weights for PyTorch, model.safetensors or pytorch_model.bin, if there are any."
-CHOOSE = (
-    "Choose the folder of a Marian (OPUS-MT) or JoeyNMT model, or a file of notebook 6 or The Annotated Transformer."
-)
 _COMMAND = "augenmerk import {source} --out FILE.safetensors, or in Python import_model."
 COMMAND = f"Import it first: {_COMMAND}"
 _WHOLE = "Choose the folder with the whole model{folder}."
@@ -46,22 +43,29 @@ class Format:
 
     Attributes:
         kind: what it is, after “X is”; `{base}` is the base model of an adapter.
-        advice: what to do, with the `{source}` to import, or the `{folder}` to choose, if known.
+        advice: what to do, with the `{source}` to import, or the `{folder}` to choose, if known; `{choose}` is the
+            advice to choose something that can be imported.
         names: patterns, without capitals, of names, written `./NAME` for a file and `/NAME` for what is in a folder.
+        needed_name: a name that must be among the others, too.
         starts: first bytes of a file, without capitals and leading white space.
         marks: parts of a file's content as `content_of` returns it.
         can_be_imported: whether `import_model` may be able to read it.
+        is_whole: whether a file is a model of its own, even next to those of another unless that has its weights in it.
     """
 
     kind: str
     advice: str
     names: str = ""
+    needed_name: str = ""
     starts: tuple[bytes, ...] = ()
     marks: tuple[bytes, ...] = ()
     can_be_imported: bool = False
+    is_whole: bool = False
 
-    def describes(self, names: Iterable[str], content: bytes = b"") -> bool:
+    def describes(self, names: Collection[str], content: bytes = b"") -> bool:
         """Whether it is the format of a file or folder with these names and this content."""
+        if self.needed_name and self.needed_name not in names:
+            return False
         return (
             any(fnmatchcase(name.lower(), pattern) for name in names for pattern in self.names.split())
             or content[:_START_BYTES].lstrip().lower().startswith(self.starts)
@@ -79,15 +83,17 @@ _WEB_PAGE = Format(
     "Follow the link on that page that downloads the file.",
     starts=WEB_PAGE_STARTS,
 )
-FORMATS = (
-    _LFS_POINTER,
+_SAFETENSORS = Format(
+    "a safetensors file of another program", COMMAND, marks=(b'"data_offsets"',), can_be_imported=True
+)
+_PYTORCH = Format("a PyTorch file", COMMAND, starts=PYTORCH_STARTS, can_be_imported=True)
+_KINDS = (
     Format(
         "a model of Hugging Face transformers",
         COMMAND,
         names="/model.safetensors* /model-*.safetensors /pytorch_model*.bin*",
         can_be_imported=True,
     ),
-    Format("a model of JoeyNMT", COMMAND, names="/config.yaml", can_be_imported=True),
     Format(
         "the folder of a training by Augenmerk",
         "Open a checkpoint in it, best.safetensors or last.safetensors.",
@@ -118,7 +124,7 @@ FORMATS = (
         names="*.zip *.tar *.npz",
         starts=(b"\x1f\x8b", b"bzh", b"\xfd7zxz", b"7z\xbc\xaf", b"rar!", b"\x28\xb5\x2f\xfd"),
     ),
-    Format("a model of llama.cpp (GGUF), which cannot be imported", CHOOSE, names="*.gguf", starts=(b"gguf",)),
+    Format("a model of llama.cpp (GGUF), which cannot be imported", "{choose}", names="*.gguf", starts=(b"gguf",)),
     Format(
         "a model of TensorFlow, Keras or Flax",
         _PYTORCH_WEIGHTS,
@@ -130,8 +136,12 @@ FORMATS = (
         "Save its weights with torch.save(model.state_dict(), FILE), and import that file.",
         marks=(b"/constants.pkl",),
     ),
-    Format("a model of fairseq, which cannot be imported", CHOOSE, names="/dict.*.txt", marks=(b"optimizer_history",)),
-    Format("a model of OpenNMT-py, which cannot be imported", CHOOSE, names="*_step_*.pt", marks=(b".linear_keys.",)),
+    Format(
+        "a model of fairseq, which cannot be imported", "{choose}", names="/dict.*.txt", marks=(b"optimizer_history",)
+    ),
+    Format(
+        "a model of OpenNMT-py, which cannot be imported", "{choose}", names="*_step_*.pt", marks=(b".linear_keys.",)
+    ),
     Format(
         "a folder of checkpoints, not a model",
         "Choose one of the folders checkpoint-NUMBER in it.",
@@ -140,7 +150,7 @@ FORMATS = (
     Format(
         "only one of the files of a model",
         _WHOLE,
-        names="./config.json ./config.yaml ./generation_config.json ./special_tokens_map.json ./tokenizer*.json "
+        names="./generation_config.json ./special_tokens_map.json ./tokenizer*.json "
         "./vocab.json ./*_vocab.txt ./*.spm ./*.model ./optimizer.pt ./scheduler.pt ./training_args.bin "
         "./*.index.json ./*-of-*.safetensors ./*-of-*.bin",
     ),
@@ -155,6 +165,9 @@ FORMATS = (
         f"whole folder: {_COMMAND}",
         names="/tokenizer.json /tokenizer_config.json /*.spm /spiece.model",
     ),
+)
+"""Rows before those that recognize a reader's model by its file of settings or its weight alone."""
+_WEIGHTS_ALONE = (
     Format(
         "only the checkpoint of a JoeyNMT model",
         "Choose the folder with config.yaml, src_vocab.txt and trg_vocab.txt{folder}.",
@@ -168,11 +181,34 @@ FORMATS = (
             *(b".SelfAttention.", b".word_embeddings.", b"h.0.attn."),
         ),
     ),
-    _WEB_PAGE,
-    Format("a safetensors file of another program", COMMAND, marks=(b'"data_offsets"',), can_be_imported=True),
-    Format("a PyTorch file", COMMAND, starts=PYTORCH_STARTS, can_be_imported=True),
 )
-"""The first row that describes a file or folder counts."""
+
+
+def _formats(path: Path, content: bytes) -> Iterator[Format]:
+    """The rows of the table for what is at a path. The first one that describes it counts."""
+    readers = folder_readers()
+    of_folders = [
+        Format(
+            f"a model of {reader.name}",
+            COMMAND,
+            names=" ".join(f"/{name.lower()}" for name in reader.weights.split()),
+            needed_name=f"/{reader.settings_file}",
+            can_be_imported=True,
+        )
+        for reader in readers
+        if _fits(reader, path)
+    ]
+    yield _LFS_POINTER
+    yield from of_folders
+    yield from _KINDS
+    yield from (replace(row, names=row.needed_name.lower()) for row in of_folders)  # its reader says what is missing
+    settings_files = " ".join(f"./{reader.settings_file.lower()}" for reader in readers)
+    yield Format("only one of the files of a model", _WHOLE, names=settings_files)
+    if _SAFETENSORS.describes((), content) or _PYTORCH.describes((), content):
+        for reader in file_readers():
+            marks = (reader.weight.encode(),)
+            yield Format(f"a model of {reader.name}", COMMAND, marks=marks, can_be_imported=True, is_whole=True)
+    yield from (*_WEIGHTS_ALONE, _WEB_PAGE, _SAFETENSORS, _PYTORCH)
 
 
 @dataclass(frozen=True)
@@ -198,7 +234,8 @@ def recognize(path: Path) -> ForeignFile | None:
         if path.is_dir():
             names, content = [f"/{entry.name}" for entry in islice(path.iterdir(), _MAX_NAMES)], b""
             config = _settings_in(path / "config.json")
-            if "model_type" in config and (architecture := other_architecture(config)):
+            is_known = any(_fits(reader, path) for reader in _readers_of(path))
+            if not is_known and "model_type" in config and (architecture := other_architecture(config)):
                 return ForeignFile(f"{path} is a model of {architecture}. {CHOOSE_MARIAN}")
         else:
             names, content = [f"./{path.name}"], content_of(path)
@@ -224,15 +261,17 @@ def _repository(path: Path) -> ForeignFile | None:
 
 
 def recognize_names(path: str, names: Iterable[str], content: bytes = b"") -> ForeignFile | None:
-    """The same of a folder elsewhere, by the names in it, as `FORMATS` has them."""
+    """The same of a folder elsewhere, by the names in it, as rows of the table have them."""
     names = list(names)
-    row = next((row for row in FORMATS if row.describes(names, content)), None)
+    row = next((row for row in _formats(Path(path), content) if row.describes(names, content)), None)
     if row is None:
         return None
-    source = source_of(Path(path))
+    source = Path(path) if row.is_whole and not _is_of_folder(Path(path)) else source_of(Path(path))
     base = _settings_in(source / "adapter_config.json").get("base_model_name_or_path")
-    kind = row.kind.format(base=f"the model {one_line(base)[:100]}" if isinstance(base, str) else "another model")
-    advice = row.advice.format(source=source, folder="" if source == Path(path) else f", {source}")
+    named_base = f"the model {one_line(base)[:100]}" if isinstance(base, str) else "another model"
+    kind = row.kind.replace("{base}", named_base)
+    folder = "" if source == Path(path) else f", {source}"
+    advice = row.advice.format(source=source, folder=folder, choose=choose_one())
     return ForeignFile(
         f"{path} is {kind}. {advice}".rstrip(),
         source if row.can_be_imported or source != Path(path) else None,
@@ -253,8 +292,34 @@ def other_architecture(config: Mapping[str, object]) -> str:
 
 def source_of(path: Path) -> Path:
     """What to import for this path: the folder around a file if it has the settings of a model, else the path."""
-    is_in_model = not path.is_dir() and any((path.parent / name).is_file() for name in _SETTINGS)
+    settings_files = ("adapter_config.json", *(reader.settings_file for reader in folder_readers()))
+    is_in_model = not path.is_dir() and any((path.parent / name).is_file() for name in settings_files)
     return path.parent if is_in_model else path
+
+
+def reader_of(folder: Path) -> FolderReader | None:
+    """The reader of a model's folder; None if no reader knows its files.
+
+    Without a reader whose settings fit, it is one for a file of this name, which says what is wrong with it.
+    """
+    readers = _readers_of(folder)
+    return next((reader for reader in readers if _fits(reader, folder)), readers[0] if readers else None)
+
+
+def _is_of_folder(path: Path) -> bool:
+    """Whether a file has a name under which the folder around it has its weights."""
+    reader = reader_of(path.parent)
+    return reader is not None and reader.has_weights_in(path.name)
+
+
+def _readers_of(folder: Path) -> list[FolderReader]:
+    return [reader for reader in folder_readers() if os.path.lexists(folder / reader.settings_file)]
+
+
+def _fits(reader: FolderReader, folder: Path) -> bool:
+    """Whether the values in the folder's file of settings are among those of the reader."""
+    values = _settings_in(folder / reader.settings_file) if reader.settings else {}
+    return all(values.get(name) in allowed for name, allowed in reader.settings.items())
 
 
 def content_of(path: Path) -> bytes:

@@ -10,6 +10,7 @@ from ...cli.outputs import CHECKPOINT, OutputFile
 from ...plain_text import one_line
 from ...storage import writable
 from ...text.languages import language_in_words
+from .reader import importable
 
 if TYPE_CHECKING:
     from .model import ImportSummary  # torch comes with it
@@ -20,8 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="a folder with a Hugging Face Marian or JoeyNMT model, a PyTorch file of notebook 6 or The Annotated "
-        "Transformer, or the name of a Hugging Face repository, such as Helsinki-NLP/opus-mt-de-en",
+        help=f"{importable()}, or the name of a Hugging Face repository, such as Helsinki-NLP/opus-mt-de-en",
     )
     parser.add_argument(
         "--out", type=OutputFile(CHECKPOINT), required=True, metavar="FILE", help="the checkpoint to write"

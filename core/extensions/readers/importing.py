@@ -9,11 +9,11 @@ from ...arguments import checks_arguments
 from ...errors import ModelImportError
 from . import foreign_files
 from .folder import ModelFolder
-from .foreign_files import CHOOSE, REPOSITORY, is_safetensors, start_of
+from .foreign_files import REPOSITORY, is_safetensors, reader_of, source_of, start_of
 from .hub import fetch
 from .model import FolderModel, ImportedModel, ImportOptions, ImportSummary
 from .pickled import is_pytorch_file
-from .reader import READERS
+from .reader import choose_one, file_readers, folder_readers
 from .weights import check_memory, read_values, weights_among
 
 _COPIES, _COPIES_OF_PICKLED = 2, 3
@@ -75,20 +75,19 @@ def recognize(
     """
     options = options or ImportOptions()
     if not os.path.lexists(source):
-        raise ModelImportError(f"There is nothing at {source}. {CHOOSE}")
+        raise ModelImportError(f"There is nothing at {source}. {choose_one()}")
     if (foreign := foreign_files.recognize(source)) is not None and not foreign.can_be_imported:
         raise ModelImportError(foreign.message)
     if source.is_dir():
         folder = ModelFolder(source)
-        readers = [reader for reader in READERS.values() if reader.settings_file and reader.read_folder is not None]
-        for reader in readers:
-            if folder.has(reader.settings_file) and reader.read_folder is not None:
-                return reader.read_folder(folder, options)
-        settings = " and no ".join(reader.settings_file for reader in readers)
+        if (reader := reader_of(source)) is not None:
+            model: FolderModel | ImportedModel = reader.load()(folder, options)
+            return model
+        settings = " and no ".join(dict.fromkeys(reader.settings_file for reader in folder_readers()))
         found = ", ".join(folder.names()[:12]) or "nothing"
-        raise ModelImportError(f"{source} has no {settings}; it holds {found}. {CHOOSE}")
+        raise ModelImportError(f"{source} has no {settings}; it holds {found}. {choose_one()}")
     if not source.is_file():
-        raise ModelImportError(f"{source} is not a regular file. {CHOOSE}")
+        raise ModelImportError(f"{source} is not a regular file. {choose_one()}")
     return _recognize_file(source, options, should_stop)
 
 
@@ -97,17 +96,21 @@ def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[
         num_bytes = source.stat().st_size
         start, is_pickled = start_of(source), is_pytorch_file(source)
     except OSError as error:
-        raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {CHOOSE}") from error
+        raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {choose_one()}") from error
     if not start:
-        raise ModelImportError(f"{source} is empty. {CHOOSE}")
+        raise ModelImportError(f"{source} is empty. {choose_one()}")
     if not is_pickled and not is_safetensors(start):
-        raise ModelImportError(f"{source} is neither a PyTorch file nor a safetensors file. {CHOOSE}")
+        raise ModelImportError(f"{source} is neither a PyTorch file nor a safetensors file. {choose_one()}")
     check_memory(source, (_COPIES_OF_PICKLED if is_pickled else _COPIES) * num_bytes)
     weights = weights_among(source, read_values(source, should_stop))
-    for reader in READERS.values():
-        if reader.weight in weights and reader.read_weights is not None:
-            return reader.read_weights(source, weights, options)
+    for reader in file_readers():
+        if reader.weight in weights:
+            model: ImportedModel = reader.load()(source, weights, options)
+            return model
     if "model.source_embedding.tokens.weight" in weights:
         raise ModelImportError(f"{source} is already an Augenmerk checkpoint. Open it directly.")
+    if (folder := source_of(source)) != source:
+        advice = f"Choose the folder with the whole model, {folder}."
+        raise ModelImportError(f"{source} is only one of the files of a model. {advice}")
     shown = ", ".join(sorted(weights)[:3])
-    raise ModelImportError(f"{source} holds the weights of an unknown model ({shown}, …). {CHOOSE}")
+    raise ModelImportError(f"{source} holds the weights of an unknown model ({shown}, …). {choose_one()}")

@@ -23,7 +23,6 @@ from ...text.vocabulary import ENDS, STARTS, Vocabulary
 from .codecs import JoeyNMTCodec, Level
 from .folder import OTHER_COPY, ModelFolder, Section, settings_of
 from .model import FolderModel, ImportOptions, languages_of
-from .reader import Reader
 from .weights import (
     LayerNames,
     WeightMap,
@@ -379,6 +378,3 @@ def _with_tables(
     tolerance = 1e-6 + _ROUNDING * torch.arange(count)[:, None]
     found = [None if table is None else table[0] for table in tables]
     return with_positions(config, converted, found, sinusoidal_table(count, config.width), tolerance)
-
-
-JOEYNMT = Reader(order=20, settings_file=CONFIG, read_folder=JoeyNMTModel)

@@ -24,7 +24,6 @@ from .codecs import AddedToken, MarianCodec
 from .folder import OTHER_COPY, ModelFolder, Section, settings_of
 from .foreign_files import CHOOSE_MARIAN, other_architecture
 from .model import FolderModel, ImportOptions, languages_of
-from .reader import Reader
 from .weights import (
     MATRICES,
     LayerNames,
@@ -457,6 +456,3 @@ def _bias(path: Path, weights: Mapping[str, Tensor], num_target: int) -> Tensor:
         return torch.zeros(num_target)
     check_shapes(path, weights, {_BIAS: (1, num_target)})
     return weights[_BIAS][0]
-
-
-MARIAN = Reader(order=10, settings_file="config.json", read_folder=MarianModel)

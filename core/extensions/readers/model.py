@@ -23,6 +23,7 @@ from ...text.languages import UNDETERMINED, language_code
 from ...text.word_counts import WordCounts
 from .folder import ModelFolder
 from .pickled import is_pytorch_file
+from .reader import folder_readers
 from .weights import (
     are_half_precision,
     check_finite,
@@ -198,6 +199,7 @@ class FolderModel:
         kind: of its origin.
         format: in words, for people.
         codecs: of its two languages.
+        data: the settings of its text; those of imported codecs, unless a subclass sets its own.
         decoding: the model's own decoding settings.
         notes: sentences on settings that are ignored here.
         files: with the weights.
@@ -211,8 +213,8 @@ class FolderModel:
     kind: ClassVar[str]
     format: ClassVar[str]
     codecs: CodecPair
-    decoding: DecodingConfig
-    notes: tuple[str, ...]
+    decoding: DecodingConfig = DecodingConfig()
+    notes: tuple[str, ...] = ()
     files: Sequence[Path]
     num_parameters: int
 
@@ -222,6 +224,19 @@ class FolderModel:
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
         """The configuration, with what only weights show, and the weights by the names used here."""
         raise NotImplementedError
+
+    @cached_property
+    def data(self) -> DataConfig:
+        """See the attributes."""
+        return DataConfig(
+            tokenization="imported",
+            source_language=self.codecs.source.language,
+            target_language=self.codecs.target.language,
+            source_case="keep",
+            target_case="keep",
+            wrap_source=False,
+            end_source=True,
+        )
 
     @property
     def path(self) -> Path:
@@ -268,19 +283,9 @@ class FolderModel:
         summary = with_weights_read(self.summary, self.options.half_precision, weights)
         model, converted = self.convert(weights)
         summary = replace(summary, num_parameters=sum(value.numel() for value in converted.values()))
-        source, target = self.summary.languages
-        data = DataConfig(
-            tokenization="imported",
-            source_language=source,
-            target_language=target,
-            source_case="keep",
-            target_case="keep",
-            wrap_source=False,
-            end_source=True,
-        )
         description = f"{summary.name}: imported from {self.format}."
         checkpoint = Checkpoint(
-            run=RunConfig(self.kind, description, model, data, TrainingConfig()),
+            run=RunConfig(self.kind, description, model, self.data, TrainingConfig()),
             codecs=self.codecs,
             weights=converted,
             decoding=self.decoding,
@@ -347,18 +352,6 @@ def _is_code(text: object) -> bool:
     return isinstance(text, str) and len(text) <= 40 and _LANGUAGE.fullmatch(text) is not None
 
 
-_READ_FROM_FOLDERS = frozenset(
-    (
-        "model.safetensors",
-        "model.safetensors.index.json",
-        "pytorch_model.bin",
-        "pytorch_model.bin.index.json",
-        "best.ckpt",
-        "latest.ckpt",
-    )
-)
-
-
 def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
     """Check that an import could write `target` now without losing a file that it reads.
 
@@ -394,11 +387,16 @@ def _check_folder(target: Path, real: Path, folder: Path) -> None:
             raise StorageError(
                 f"Cannot write {target}: it is {file}, one of the files that are imported. Choose another name."
             )
-    elif real.name in _READ_FROM_FOLDERS and is_same_file(real.parent, root):
+    elif _may_be_read(real.name) and is_same_file(real.parent, root):
         raise StorageError(
             f"Cannot write {target}: the weights of the model in {folder} would be looked for in it. Choose "
             "another name or folder."
         )
+
+
+def _may_be_read(name: str) -> bool:
+    """Whether a reader looks for weights in a file of this name."""
+    return any(reader.has_weights_in(name) for reader in folder_readers())
 
 
 def _entries(folder: Path) -> list[Path]:

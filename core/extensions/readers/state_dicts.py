@@ -34,7 +34,6 @@ from .model import (
     ImportOptions,
     imported_from_file,
 )
-from .reader import Reader
 from .weights import LayerNames, WeightMap, check_finite, tied
 
 WHERE_DATA_IS_NAMED = "under “Multi30k folder” in the dialog, with --data in the terminal"
@@ -302,7 +301,3 @@ def _imported(
         word_counts=word_counts,
     )
     return imported_from_file(path, weights, options, format_name, checkpoint)
-
-
-NOTEBOOK = Reader(order=30, weight="encoder.tok_embedding.weight", read_weights=read_notebook)
-ANNOTATED = Reader(order=40, weight="src_embed.0.lut.weight", read_weights=read_annotated)

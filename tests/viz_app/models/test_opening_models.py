@@ -212,7 +212,7 @@ def test_a_folder_in_place_of_the_last_model_is_reported_and_the_bundled_model_o
     assert window.loader.model.path == bundled_model_path()
     assert preferences.model is None
     (box,) = window.findChildren(QMessageBox)
-    reason = "is a model of Hugging Face transformers. Import it first" if is_a_model else "it is a folder"
+    reason = "is a model of Marian (OPUS-MT). Import it first" if is_a_model else "it is a folder"
     assert reason in box.informativeText()
     box.accept()
 

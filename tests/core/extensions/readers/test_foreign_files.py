@@ -3,6 +3,7 @@
 import argparse
 import io
 import json
+import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -282,13 +283,23 @@ IMPORTABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
         folder_of(
             config__json={"model_type": "marian"}, model__safetensors=b"x", tf_model__h5=HDF5, rust_model__ot=b"x"
         ),
+        r"is a model of Marian \(OPUS-MT\)",
+    ),
+    "Marian of no named type": (
+        folder_of(config__json={}, model__safetensors=b"x"),
         "is a model of Hugging Face transformers",
     ),
     "JoeyNMT": (folder_of(config__yaml="data: {}", best__ckpt=b"x", src__model=b"x"), "is a model of JoeyNMT"),
+    "JoeyNMT without its weights": (folder_of(config__yaml="data: {}"), "is a model of JoeyNMT"),
     "notebook 6": (
         weights_in("tut6.safetensors", "encoder.tok_embedding.weight"),
-        "is a safetensors file of another program",
+        "is a model of notebook 6",
     ),
+    "The Annotated Transformer": (
+        pickle_of({"src_embed.0.lut.weight": ONE}),
+        "is a model of The Annotated Transformer",
+    ),
+    "safetensors": (weights_in("any.safetensors", "any.weight"), "is a safetensors file of another program"),
     "PyTorch": (file_of("tut6-model.pt", archive_of("archive/data.pkl")), "is a PyTorch file"),
     "older PyTorch": (file_of("tut6-model.pt", b"\x80\x02\x8a\nl\xfc\x9cF\xf9"), "is a PyTorch file"),
 }
@@ -308,6 +319,22 @@ def test_a_file_of_a_folder_is_imported_with_its_folder(tmp_path: Path) -> None:
     folder = folder_of(config__yaml="data: {}", best__ckpt=archive_of("archive/data.pkl"))(tmp_path / "case")
     with pytest.raises(CheckpointError, match=f"augenmerk import {folder} --out FILE"):
         load_checkpoint(folder / "best.ckpt")
+
+
+def test_a_whole_file_is_imported_alone_unless_its_folder_has_its_weights_in_it(tmp_path: Path) -> None:
+    for name, source in (("other.pt", tmp_path / "case" / "other.pt"), ("best.ckpt", tmp_path / "case")):
+        folder = folder_of(config__yaml="data: {}")(tmp_path / "case")
+        torch.save({"encoder.tok_embedding.weight": ONE}, folder / name)
+        recognized = recognize(folder / name)
+        assert recognized is not None
+        assert recognized.source == source
+        assert "is a model of notebook 6. Import it first" in recognized.message
+        shutil.rmtree(folder)
+
+
+def test_a_text_about_weights_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("encoder.tok_embedding.weight")
+    assert recognize(tmp_path / "notes.txt") is None
 
 
 def test_the_name_of_a_repository_is_imported_first() -> None:

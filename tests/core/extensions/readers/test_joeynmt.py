@@ -355,7 +355,10 @@ def spoil_weights(change_weights: Callable[[dict[str, torch.Tensor]], object]) -
 
 
 SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no configuration": (lambda folder: (folder / "config.yaml").unlink(), r"no config\.json and no config\.yaml"),
+    "no configuration": (
+        lambda folder: (folder / "config.yaml").unlink(),
+        r"has no .* and no config\.yaml.*; it holds",
+    ),
     "no source vocabulary": (
         lambda folder: (folder / "src_vocab.txt").unlink(),
         r"src_vocab\.txt is missing; the folder holds best\.ckpt, config\.yaml",
