@@ -47,6 +47,21 @@ print(window.translate_page.head.measure_menu.text())
 window.shutdown.end()
 """
 
+IMPORT_IN_WINDOW = f"""
+{SHOW_WINDOW}
+print(window.loader.name_filter())
+window.loader.loaded.connect(lambda info: (print(info.path), loop.quit()))
+QTimer.singleShot(60_000, loop.quit)
+window.open_model(Path(sys.argv[3]))
+dialog = window.loader.importer.dialog
+print(dialog.source)
+while not dialog.import_button.isEnabled():
+    app.processEvents()
+dialog.import_button.click()
+loop.exec()
+window.shutdown.end()
+"""
+
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
@@ -136,6 +151,17 @@ except AugenmerkError as error:
     said = run(installed, "-c", program, str(tmp_path))
     assert "and no example.json; it holds nothing. Choose the folder of a Marian (OPUS-MT), JoeyNMT or Example" in said
     assert "The Annotated Transformer or the example." in said
+
+
+def test_its_models_are_imported_in_the_window(
+    installed: dict[str, str], model_of_the_example: Path, tmp_path: Path
+) -> None:
+    said = run(
+        installed, "-c", IMPORT_IN_WINDOW, str(tmp_path / "settings.ini"), SENTENCE, str(model_of_the_example)
+    ).splitlines()
+    assert said[0].startswith("Models (*.safetensors *.pt *.pth *.bin *.ckpt *.example config.json config.yaml example")
+    assert said[1] == str(model_of_the_example)
+    assert said[2].endswith("toy.safetensors" if model_of_the_example.is_dir() else "one.safetensors")
 
 
 def test_its_measure_is_one_of_python_and_the_terminal(installed: dict[str, str]) -> None:

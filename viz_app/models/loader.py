@@ -1,5 +1,6 @@
 """Opens models: by dialog, path or name, or the bundled one. Models of other projects are imported first."""
 
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -33,11 +34,11 @@ def source_to_import(path: Path) -> Path | None:
     return None if recognized is None else recognized.source
 
 
-MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json config.yaml);;All files (*)"
-
-
 class Importer(Protocol):
     """Imports models of other projects."""
+
+    def patterns(self) -> Iterable[str]:
+        """Patterns of the names of files that can be imported."""
 
     def imported_before(self, source: Path) -> Path | None:
         """The file of an earlier import, unless the original has changed since."""
@@ -127,12 +128,17 @@ class ModelLoader(QObject):
         self._choose("Open a model", QFileDialog.FileMode.ExistingFile)
 
     def choose_folder(self) -> None:
-        """Asks for a folder in a dialog: models of Hugging Face and JoeyNMT are folders."""
+        """Asks for a folder in a dialog: models of some projects are folders."""
         self._choose("Open the folder of a model", QFileDialog.FileMode.Directory)
+
+    def name_filter(self) -> str:
+        """The filter of the dialog: names of checkpoints, and of files that can be imported."""
+        imported = self.importer.patterns() if self.importer is not None else ()
+        return f"Models ({' '.join(dict.fromkeys(('*.safetensors', *imported)))});;All files (*)"
 
     def _choose(self, title: str, mode: QFileDialog.FileMode) -> None:
         folder = self._preferences.recent_models.folder
-        ask_what_to_open(self._window, title, folder, self.file_chosen.emit, MODEL_FILTER, mode)
+        ask_what_to_open(self._window, title, folder, self.file_chosen.emit, self.name_filter(), mode)
 
     def _on_loaded(self, path: Path | None, is_last: bool, info: ModelInfo) -> None:
         self.model, self._is_reopening = info, False

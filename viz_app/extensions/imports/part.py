@@ -4,6 +4,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from augenmerk.core.extensions.readers.reader import patterns_of_files
+
 from ...widgets.commands import Command
 from ...window_part import WindowPart
 from ...worker.inference import InferenceWorker
@@ -23,6 +25,10 @@ class ImportPart(WindowPart):
         self._worker: InferenceWorker | None = None
         window.loader.importer = self
         window.loader.more_commands += window.commands.add(self, (FROM_HUB,))
+
+    def patterns(self) -> list[str]:
+        """See `Importer`."""
+        return patterns_of_files()
 
     def imported_before(self, source: Path) -> Path | None:
         """See `Importer`."""
