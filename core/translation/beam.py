@@ -94,40 +94,42 @@ class _Search:
 
     def end_at_limits(self, end_id: int, length_penalty: float) -> bool:
         """Ends all hypotheses of sentences with room for one more token that is not forced; whether there were any."""
-        penalty, kept = length_penalty_of(self.prefixes.size(2), length_penalty), []
-        for place, sentence in enumerate(self.sentences):
+        penalty = length_penalty_of(self.prefixes.size(2), length_penalty)
+        open_indices = []
+        for index, sentence in enumerate(self.sentences):
             if self.state.step != sentence.limit - 1 or self.state.step in sentence.forced:
-                kept.append(place)
+                open_indices.append(index)
                 continue
-            for score, prefix in zip(self.scores[place].tolist(), self.prefixes[place, :, 1:].tolist(), strict=True):
+            for score, prefix in zip(self.scores[index].tolist(), self.prefixes[index, :, 1:].tolist(), strict=True):
                 if score > -math.inf:
                     sentence.ended.append((score / penalty, [*prefix, end_id]))
             sentence.chosen = sentence.best_ended()[1]
-        is_ended = len(kept) < len(self.sentences)
+        is_ended = len(open_indices) < len(self.sentences)
         if is_ended:
             rows = torch.arange(self.scores.size(1), device=self.scores.device)
-            self._keep(kept, rows.expand(len(self.sentences), -1), self.prefixes, self.scores)
+            self._keep(open_indices, rows.expand(len(self.sentences), -1), self.prefixes, self.scores)
         return is_ended
 
     def extend(self, live: _Candidates, beam: int, length_penalty: float) -> None:
         """Goes on with these hypotheses, of sentences that are not done."""
-        extended, kept = _extend(self.prefixes, live), []
-        for place, (sentence, leader) in enumerate(zip(self.sentences, live.scores[:, 0].tolist(), strict=True)):
+        extended = _extend(self.prefixes, live)
+        open_indices = []
+        for index, (sentence, leader) in enumerate(zip(self.sentences, live.scores[:, 0].tolist(), strict=True)):
             if _is_done(sentence, self.state.step, leader, beam, length_penalty):
-                sentence.chosen = sentence.best_ended()[1] or extended[place, 0, 1:].tolist()
+                sentence.chosen = sentence.best_ended()[1] or extended[index, 0, 1:].tolist()
             else:
-                kept.append(place)
-        self._keep(kept, live.parents, extended, live.scores)
+                open_indices.append(index)
+        self._keep(open_indices, live.parents, extended, live.scores)
 
-    def _keep(self, kept: Sequence[int], parents: Tensor, prefixes: Tensor, scores: Tensor) -> None:
-        """Keeps the sentences at `kept`, with hypotheses [N, R'] that have the cached keys of their parents."""
-        places = torch.tensor(kept, dtype=torch.long, device=scores.device)
+    def _keep(self, indices: Sequence[int], parents: Tensor, prefixes: Tensor, scores: Tensor) -> None:
+        """Keeps the sentences at `indices`, with hypotheses [N, R'] that have the cached keys of their parents."""
+        selected = torch.tensor(indices, dtype=torch.long, device=scores.device)
         num_rows = self.scores.size(1)
-        rows = (torch.arange(len(parents), device=parents.device)[:, None] * num_rows + parents)[places].flatten()
-        is_reordered = len(kept) == len(parents) and parents.size(1) == num_rows
+        rows = (torch.arange(len(parents), device=parents.device)[:, None] * num_rows + parents)[selected].flatten()
+        is_reordered = len(indices) == len(parents) and parents.size(1) == num_rows
         (self.state.reorder if is_reordered else self.state.select)(rows)
-        self.sentences = [self.sentences[place] for place in kept]
-        self.prefixes, self.scores = prefixes[places], scores[places]
+        self.sentences = [self.sentences[index] for index in indices]
+        self.prefixes, self.scores = prefixes[selected], scores[selected]
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,8 @@ class BeamStep:
     ) -> "BeamStep":
         """The step of the only sentence searched; `prefixes` [1, R, T] begin with the start token."""
 
-        def hypotheses(found: _Candidates, count: int) -> list[tuple[tuple[int, ...], float]]:
-            rows = zip(found.scores[0].tolist(), found.parents[0].tolist(), found.tokens[0].tolist(), strict=True)
+        def hypotheses(ranked: _Candidates, count: int) -> list[tuple[tuple[int, ...], float]]:
+            rows = zip(ranked.scores[0].tolist(), ranked.parents[0].tolist(), ranked.tokens[0].tolist(), strict=True)
             return [
                 ((*prefixes[0, parent, 1:].tolist(), token), score)
                 for score, parent, token in list(rows)[:count]
@@ -214,11 +216,9 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
             raise TranslationStoppedError
         if rules.forces_end and rules.end_id is not None and search.end_at_limits(rules.end_id, length_penalty):
             continue
-        step, indices, num_rows = (
-            search.state.step,
-            [sentence.index for sentence in search.sentences],
-            search.scores.size(1),
-        )
+        step = search.state.step
+        indices = [sentence.index for sentence in search.sentences]
+        num_rows = search.scores.size(1)
         here = forbidden.at(step)
         here = here if forced is None else only(here, forced, indices, step, num_rows)
         logits = search.state.read(search.prefixes[:, :, -1].flatten())
@@ -256,9 +256,9 @@ def _require_numbers(
     """Raises `NonFiniteError` if a best score is NaN, which any NaN or infinite logit causes."""
     is_missing = candidates.scores[:, 0].isnan()
     if is_missing.any():
-        place = int(is_missing.nonzero()[0])
+        index = int(is_missing.nonzero()[0])
         raise non_finite(
-            plain_form(model), encoding, sources[place], prefixes[place, candidates.parents[place, 0]].tolist()
+            plain_form(model), encoding, sources[index], prefixes[index, candidates.parents[index, 0]].tolist()
         )
 
 
@@ -283,10 +283,10 @@ def _keep_ended(search: _Search, candidates: _Candidates, end_id: int | None, be
     first_scores = candidates.scores[:, :beam]
     is_ended = (candidates.tokens[:, :beam] == end_id) & (first_scores > -math.inf)
     num_tokens = search.prefixes.size(2)  # the start token is not part of a hypothesis, the end token is
-    for place, rank in is_ended.nonzero().tolist():
-        parent = candidates.parents[place, rank]
-        score = float(first_scores[place, rank]) / length_penalty_of(num_tokens, length_penalty)
-        search.sentences[place].ended.append((score, [*search.prefixes[place, parent, 1:].tolist(), end_id]))
+    for index, rank in is_ended.nonzero().tolist():
+        parent = candidates.parents[index, rank]
+        score = float(first_scores[index, rank]) / length_penalty_of(num_tokens, length_penalty)
+        search.sentences[index].ended.append((score, [*search.prefixes[index, parent, 1:].tolist(), end_id]))
 
 
 def _without_ended(candidates: _Candidates, end_id: int | None, beam: int) -> _Candidates:

@@ -92,11 +92,11 @@ def compile_experiment(
                 "needed": needed,
             }
             raise ExperimentError(PHRASES["row_misfit"], **values)
-    given = encode_target(output.text, codecs.target, run_config) if isinstance(output, GivenTarget) else None
+    target = encode_target(output.text, codecs.target, run_config) if isinstance(output, GivenTarget) else None
     return CompiledExperiment(
         experiment=experiment,
         source=source,
-        given=given,
+        given=target,
         forced=forced_ids(experiment, codecs.target, rules),
         max_steps=max_steps(needed, run_config, rules),
     )

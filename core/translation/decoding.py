@@ -57,8 +57,8 @@ class DecodingRules:
     @classmethod
     def of_vocabulary(cls, vocabulary: Vocabulary, *, forbid_unknown: bool) -> "DecodingRules":
         """Padding and the start mark are never chosen, nor is the unknown token if `forbid_unknown`."""
-        kept = {vocabulary.end_id} | (set() if forbid_unknown else {vocabulary.unknown_id})
-        forbidden = (mark for mark in vocabulary.special_ids if mark not in kept)
+        allowed = {vocabulary.end_id} | (set() if forbid_unknown else {vocabulary.unknown_id})
+        forbidden = (mark for mark in vocabulary.special_ids if mark not in allowed)
         return cls(vocabulary.start_id, vocabulary.end_id, tuple(sorted(forbidden)))
 
     @classmethod
@@ -128,11 +128,12 @@ def greedy_search(
     going_on = [True] * len(rows)
     while any(going_on):
         if sum(going_on) <= _MAX_GOING_ON * len(rows):
-            places = [place for place, is_open in enumerate(going_on) if is_open]
-            kept = torch.tensor(places, dtype=torch.long, device=states.device)
-            tokens = tokens[kept]
-            state.select(kept)
-            rows, going_on = [rows[place] for place in places], [True] * len(places)
+            open_indices = [index for index, is_open in enumerate(going_on) if is_open]
+            selected = torch.tensor(open_indices, dtype=torch.long, device=states.device)
+            tokens = tokens[selected]
+            state.select(selected)
+            rows = [rows[index] for index in open_indices]
+            going_on = [True] * len(rows)
         step = state.step
         here = None if forced is None else only(forbidden.at(step), forced, rows, step)
         logits = state.read(tokens)
@@ -146,10 +147,10 @@ def greedy_search(
             for row, is_open, is_fine in zip(rows, going_on, is_finite.tolist(), strict=True):
                 if is_open and not is_fine[0]:
                     raise non_finite(plain_form(model), encoding, row, [rules.start_id, *chosen[row]])
-        for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
-            if going_on[place]:
+        for index, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
+            if going_on[index]:
                 chosen[row].append(token)
-                going_on[place] = token != rules.end_id and len(chosen[row]) < max_steps[row]
+                going_on[index] = token != rules.end_id and len(chosen[row]) < max_steps[row]
     return chosen
 
 
@@ -307,10 +308,10 @@ class _Sentence:
         """Continues with the old draft if it holds the last tokens and enough after them, at the nearest place."""
         last, length = self.draft[-MEETING_LENGTH:], len(self.draft)
         ends = range(MEETING_LENGTH, len(self.old) - MIN_REST + 1)
-        found = [end for end in ends if self.old[end - MEETING_LENGTH : end] == last]
-        if not found:
+        meetings = [end for end in ends if self.old[end - MEETING_LENGTH : end] == last]
+        if not meetings:
             return False
-        nearest = min(found, key=lambda end: abs(end - length))
+        nearest = min(meetings, key=lambda end: abs(end - length))
         self.draft = _fitted(self.draft + self.old[nearest:], self.limit, self.forced, end_id)
         return True
 
@@ -340,11 +341,13 @@ def verified_greedy(
         TranslationStoppedError: `should_stop` returned True.
     """
     plain = plain_form(model)
-    num_tokens, limit = plain.output.out_features, max(request.limit for request in requests)
-    sentences = [_Sentence(index, each, num_tokens, rules.end_id) for index, each in enumerate(requests)]
+    num_tokens = plain.output.out_features
+    limit = max(request.limit for request in requests)
+    sentences = [_Sentence(index, request, num_tokens, rules.end_id) for index, request in enumerate(requests)]
     forbidden = forbidding(model, rules, encoding.states)
-    found: dict[int, TargetPass] = {}
-    longest, state = 0, model.start_decoding(encoding, limit)
+    passes: dict[int, TargetPass] = {}
+    longest = 0
+    state = model.start_decoding(encoding, limit)
     guesses = _Guesses(forbidden)
     while sentences:
         _complete(guesses, state.restarted(), sentences, rules, should_stop)
@@ -356,7 +359,7 @@ def verified_greedy(
             before = sentence.num_right
             _take_right_ones(sentence, tokens)
             if sentence.ends(rules.end_id) and sentence.num_right == len(sentence.draft):
-                found[sentence.index] = TargetPass(sentence.draft, output, row)
+                passes[sentence.index] = TargetPass(sentence.draft, output, row)
             else:
                 left.append(row)
                 if sentence.num_right <= before:  # two passes of different shapes round differently, and differ on it
@@ -366,7 +369,7 @@ def verified_greedy(
         if left and len(left) < len(sentences):
             state.select(torch.tensor(left, device=encoding.states.device))
         sentences = [sentences[row] for row in left]
-    return [found[index] for index in range(len(found))]
+    return [passes[index] for index in range(len(passes))]
 
 
 def _fitted(draft: Sequence[int], limit: int, forced: ForcedIds, end_id: int | None) -> list[int]:
@@ -384,19 +387,22 @@ def _complete(
 ) -> None:
     """Adds to the drafts, step by step, until they end or meet the old ones."""
     is_open = [sentence.num_right == len(sentence.draft) and not sentence.ends(rules.end_id) for sentence in sentences]
-    state.step = min((each.num_right for each, going_on in zip(sentences, is_open, strict=True) if going_on), default=0)
+    state.step = min(
+        (sentence.num_right for sentence, going_on in zip(sentences, is_open, strict=True) if going_on), default=0
+    )
     rows = list(range(len(sentences)))
     while any(is_open):
         if should_stop():
             raise TranslationStoppedError
         if not all(is_open):
-            kept = [place for place, going_on in enumerate(is_open) if going_on]
-            state.select(torch.tensor(kept, device=guesses.forbidden.later.device))
-            rows = [rows[place] for place in kept]
-        here, step = [sentences[row] for row in rows], state.step
-        read = [each.draft[step - 1] if step else rules.start_id for each in here]
+            open_indices = [index for index, going_on in enumerate(is_open) if going_on]
+            state.select(torch.tensor(open_indices, device=guesses.forbidden.later.device))
+            rows = [rows[index] for index in open_indices]
+        here = [sentences[row] for row in rows]
+        step = state.step
+        read = [sentence.draft[step - 1] if step else rules.start_id for sentence in here]
         tokens = guesses.next_tokens(torch.tensor(read, device=guesses.forbidden.later.device), state)
-        is_open = [_goes_on(each, step, token, rules.end_id) for each, token in zip(here, tokens, strict=True)]
+        is_open = [_goes_on(sentence, step, token, rules.end_id) for sentence, token in zip(here, tokens, strict=True)]
 
 
 @dataclass
@@ -438,8 +444,8 @@ class _Guesses:
 
 
 def _best(logits: Tensor) -> list[int]:
-    found: list[int] = best_tokens(logits).tolist()
-    return found
+    ids: list[int] = best_tokens(logits).tolist()
+    return ids
 
 
 def _goes_on(sentence: _Sentence, step: int, token: int, end_id: int | None) -> bool:

@@ -312,8 +312,8 @@ AnyIntervention = TypeVar("AnyIntervention", bound=Intervention)
 def site_of(intervention: Intervention) -> tuple[int, ...]:
     """The place that an intervention changes; two with the same site exclude each other. Sites are ordered."""
     match intervention:
-        case SourceWordRemoved(place) | SourceWordReplaced(place):
-            return (0, place)
+        case SourceWordRemoved(index) | SourceWordReplaced(index):
+            return (0, index)
         case HeadScaled(head):
             return (1, *_order_of(head))
         case FeedForwardScaled(network):
@@ -330,7 +330,7 @@ def site_of(intervention: Intervention) -> tuple[int, ...]:
 
 def factors_of(scalings: Iterable[Scaling]) -> dict[Head | Network, float]:
     """The factor of each head and network that is scaled or off."""
-    return {each.part: each.factor for each in scalings}
+    return {change.part: change.factor for change in scalings}
 
 
 def scaling(part: Head | Network, factor: float = 0.0) -> Scaling:
@@ -349,21 +349,21 @@ def in_groups(
         interventions: any; each is in one of the groups.
         heads: all heads of the model.
     """
-    found: dict[tuple[int, ...], tuple[str, tuple[Intervention, ...]]] = {}
-    left, whole = (
-        list(interventions),
-        {intervention.head: intervention for intervention in interventions if isinstance(intervention, HeadScaled)},
-    )
-    scaled = [whole[head] for head in heads if head in whole]
+    entries: dict[tuple[int, ...], tuple[str, tuple[Intervention, ...]]] = {}
+    left = list(interventions)
+    by_head = {
+        intervention.head: intervention for intervention in interventions if isinstance(intervention, HeadScaled)
+    }
+    scaled = [by_head[head] for head in heads if head in by_head]
     for group in _groups_of(heads) if scaled else ():
-        members = [each for each in scaled if each.head in group]
+        members = [change for change in scaled if change.head in group]
         rest = tuple(member for member in members if member in left)
         is_complete = len(members) == sum(head in group for head in heads) > 1
         if rest and is_complete and len({member.factor for member in members}) == 1:
-            found[site_of(rest[0])] = (_scaled_text(display_text(group), members[0].factor), rest)
-            left = [each for each in left if each not in rest]
-    found |= {site_of(word[0]): (_text_of(word), word) for word in _forced_words(left)}
-    return tuple(found[site] for site in sorted(found))
+            entries[site_of(rest[0])] = (_scaled_text(display_text(group), members[0].factor), rest)
+            left = [intervention for intervention in left if intervention not in rest]
+    entries |= {site_of(word[0]): (_text_of(word), word) for word in _forced_words(left)}
+    return tuple(entries[site] for site in sorted(entries))
 
 
 def _forced_words(interventions: Iterable[Intervention]) -> list[tuple[Intervention, ...]]:
@@ -387,7 +387,7 @@ def _forced_words(interventions: Iterable[Intervention]) -> list[tuple[Intervent
 
 
 def _text_of(word: tuple[Intervention, ...]) -> str:
-    pieces = [each for each in word if isinstance(each, ForcedToken)]
+    pieces = [piece for piece in word if isinstance(piece, ForcedToken)]
     if len(pieces) < 2:
         return display_text(word[0])
     text = "".join(piece.token for piece in pieces).replace(WORD_MARK, "")
@@ -396,7 +396,7 @@ def _text_of(word: tuple[Intervention, ...]) -> str:
 
 def _groups_of(heads: Sequence[Head]) -> list[HeadGroup]:
     """Kinds, then layers, then columns."""
-    groups = [(each.kind, each.layer, each.head) for each in heads]
+    groups = [(head.kind, head.layer, head.head) for head in heads]
     return [
         *(HeadGroup(kind) for kind in dict.fromkeys(kind for kind, _, _ in groups)),
         *(HeadGroup(kind, layer) for kind, layer in dict.fromkeys((kind, layer) for kind, layer, _ in groups)),
@@ -512,12 +512,12 @@ class Experiment:
     @property
     def heads_off(self) -> frozenset[Head]:
         """The heads that are switched off."""
-        return frozenset(each.head for each in self._of_type(HeadScaled) if each.factor == 0)
+        return frozenset(change.head for change in self._of_type(HeadScaled) if change.factor == 0)
 
     @property
     def networks_off(self) -> frozenset[Network]:
         """The feed-forward networks that are switched off."""
-        return frozenset(each.network for each in self._of_type(FeedForwardScaled) if each.factor == 0)
+        return frozenset(change.network for change in self._of_type(FeedForwardScaled) if change.factor == 0)
 
     @property
     def changes(self) -> SentenceChanges:
@@ -529,8 +529,8 @@ class Experiment:
             self.lifts_mask,
         )
 
-    def _of_type(self, wanted: type[KindOfIntervention]) -> tuple[KindOfIntervention, ...]:
-        return tuple(intervention for intervention in self.interventions if isinstance(intervention, wanted))
+    def _of_type(self, kind: type[KindOfIntervention]) -> tuple[KindOfIntervention, ...]:
+        return tuple(intervention for intervention in self.interventions if isinstance(intervention, kind))
 
     def with_interventions(self, *added: Intervention) -> "Experiment":
         """The experiment with these interventions added; each replaces one that changes the same thing.
@@ -539,8 +539,9 @@ class Experiment:
             ExperimentError: two of those added change the same thing, a token would be forced in a given target, or the
                 causal mask lifted without one.
         """
-        sites = {site_of(each) for each in added}
-        return replace(self, interventions=(*(e for e in self.interventions if site_of(e) not in sites), *added))
+        sites = {site_of(intervention) for intervention in added}
+        others = (intervention for intervention in self.interventions if site_of(intervention) not in sites)
+        return replace(self, interventions=(*others, *added))
 
     def without(self, *removed: Intervention) -> "Experiment":
         """The experiment without these interventions; missing ones are ignored."""
@@ -617,10 +618,10 @@ def _as_tuple(values: Iterable[AnyT], subject: str) -> tuple[AnyT, ...]:
 
 
 def _as_index(index: int, name: str) -> int:
-    found = _whole(index)
-    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= MAX_INDEX:
+    number = _whole(index)
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_INDEX:
         raise ExperimentError(f"The {name} is {index!r}. Use a whole number from 0 to {MAX_INDEX:,}.")
-    return found
+    return number
 
 
 def _whole(number: int) -> int:

@@ -121,10 +121,10 @@ def _part(field: Field, kinds: Mapping[str, type[PartT]]) -> PartT:
     """
     names = tuple(field.value) if isinstance(field.value, dict) else ()
     kind = kinds[field.members("type", optional=names)["type"].choice(kinds)]
-    wanted = [each.name for each in fields(kind)]
-    members = field.members("type", *wanted)
-    values = {name: _READERS[name](members[name]) for name in wanted}
-    return _made(members[wanted[-1] if wanted else "type"], lambda: kind(**values))
+    attributes = [attribute.name for attribute in fields(kind)]
+    members = field.members("type", *attributes)
+    values = {name: _READERS[name](members[name]) for name in attributes}
+    return _made(members[attributes[-1] if attributes else "type"], lambda: kind(**values))
 
 
 def _head(field: Field) -> Head:
@@ -303,18 +303,18 @@ def from_bytes(data: bytes, path: Path | str) -> SavedExperiment:
 
 
 @contextmanager
-def naming_the_file(path: Path | str, wanted: str) -> Iterator[None]:
+def naming_the_file(path: Path | str, expected: str) -> Iterator[None]:
     """A context in which errors of reading a file become an `ExperimentFileError`.
 
     Args:
         path: of the file.
-        wanted: what it should be, such as "an experiment".
+        expected: what it should be, such as "an experiment".
     """
     try:
         yield
     except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
         raise ExperimentFileError(
-            f"{path} cannot be used as {wanted}. {error} Nothing was opened; correct the file, or choose another."
+            f"{path} cannot be used as {expected}. {error} Nothing was opened; correct the file, or choose another."
         ) from error
 
 
@@ -376,7 +376,7 @@ def read_saved(members: Mapping[str, Field]) -> SavedExperiment:
     return SavedExperiment(
         _experiment(members["experiment"]),
         _model(members["model"]),
-        {name: _view_value(each, 2) for name, each in members["view"].any_members(MAX_VIEW_SETTINGS).items()},
+        {name: _view_value(value, 2) for name, value in members["view"].any_members(MAX_VIEW_SETTINGS).items()},
     )
 
 
@@ -411,4 +411,4 @@ def _view_value(field: Field, depth: int) -> Any:
 
 
 def _as_tuples(value: Any) -> Any:
-    return tuple(_as_tuples(each) for each in value) if isinstance(value, list | tuple) else value
+    return tuple(_as_tuples(item) for item in value) if isinstance(value, list | tuple) else value

@@ -271,12 +271,16 @@ class Translation:
     @property
     def notes_on_unreached(self) -> tuple[CountedText, ...]:
         """Notes for the reader on `unreached`. Rows of the encoder are source tokens, all others are steps."""
-        of_source = [each for each in self.unreached if isinstance(each, AttentionRow) and each.head.kind == "encoder"]
-        of_translation = [each for each in self.unreached if each not in of_source]
+        of_source = [
+            intervention
+            for intervention in self.unreached
+            if isinstance(intervention, AttentionRow) and intervention.head.kind == "encoder"
+        ]
+        of_translation = [intervention for intervention in self.unreached if intervention not in of_source]
         return tuple(
-            CountedText(f"Beyond the end of the {side}, so without effect: {{changes}}.", changes=_by_word(found))
-            for side, found in (("source", of_source), ("translation", of_translation))
-            if found
+            CountedText(f"Beyond the end of the {side}, so without effect: {{changes}}.", changes=_by_word(changes))
+            for side, changes in (("source", of_source), ("translation", of_translation))
+            if changes
         )
 
     @property
@@ -406,17 +410,17 @@ class ExperimentResult:
         return self.changed is not self.original
 
 
-def _by_word(found: Sequence[Intervention]) -> CountedText:
+def _by_word(interventions: Sequence[Intervention]) -> CountedText:
     """The interventions as text. The forced pieces of a word are one, at its first step."""
     words: list[Intervention] = []
     next_step = 0
-    for each in found:
+    for intervention in interventions:
         last = words[-1] if words else None
-        if isinstance(each, ForcedToken):
-            is_next, next_step = each.step == next_step, each.step + 1
-            is_piece = is_next and not each.token.startswith((WORD_MARK, "<"))
+        if isinstance(intervention, ForcedToken):
+            is_next, next_step = intervention.step == next_step, intervention.step + 1
+            is_piece = is_next and not intervention.token.startswith((WORD_MARK, "<"))
             if is_piece and isinstance(last, ForcedToken) and last.token.startswith(WORD_MARK):
-                words[-1] = ForcedToken(last.step, last.token + each.token)
+                words[-1] = ForcedToken(last.step, last.token + intervention.token)
                 continue
-        words.append(each)
+        words.append(intervention)
     return joined(words, "; ")

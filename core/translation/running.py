@@ -119,14 +119,14 @@ class Runner:
         with torch.inference_mode():
             encoding = self.encode(model, batch, need_maps) if encoding is None else encoding
             passes = self._find_targets(model, batch, encoding, need_maps, should_stop, draft)
-            for place, each in enumerate(passes):
-                if not is_finite(each.logits):
-                    raise non_finite(plain_form(model), encoding, place, self.rules.read_ids(each.ids))
-            steps = [self.describe_steps(each.logits, each.ids) for each in passes]
+            for row, target_pass in enumerate(passes):
+                if not is_finite(target_pass.logits):
+                    raise non_finite(plain_form(model), encoding, row, self.rules.read_ids(target_pass.ids))
+            steps = [self.describe_steps(target_pass.logits, target_pass.ids) for target_pass in passes]
         seconds = (time.perf_counter() - began) / len(batch)
         return [
-            self._translation(compiled, found, knew, need_maps, seconds, digest)
-            for compiled, found, knew in zip(batch, passes, steps, strict=True)
+            self._translation(compiled, target_pass, predictions, need_maps, seconds, digest)
+            for compiled, target_pass, predictions in zip(batch, passes, steps, strict=True)
         ]
 
     def encode(self, model: Model, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
@@ -144,10 +144,10 @@ class Runner:
             encoding = self._kept[2]
             if encoding.maps is not None or not need_maps:
                 return encoding.with_interventions(interventions)
-        first_of = {key: place for place, key in reversed(list(enumerate(keys)))}
+        first_of = {key: index for index, key in reversed(list(enumerate(keys)))}
         different = sorted(first_of.values())
-        ids = pad([batch[place].source.ids for place in different], plain.padding_id).to(device)
-        of_different = compile_interventions(plain, [batch[place].experiment.changes for place in different])
+        ids = pad([batch[index].source.ids for index in different], plain.padding_id).to(device)
+        of_different = compile_interventions(plain, [batch[index].experiment.changes for index in different])
         encoding = model.encode(ids, need_maps=need_maps, interventions=of_different)
         if is_kept:
             self._kept = model, keys[0], encoding
@@ -252,14 +252,14 @@ class Runner:
     def _translation(
         self,
         compiled: CompiledExperiment,
-        found: TargetPass,
+        target_pass: TargetPass,
         steps: Steps,
         need_maps: bool,
         seconds: float,
         digest: str,
     ) -> Translation:
         source = compiled.source
-        target = compiled.given or self._chosen_target(found.ids, compiled.max_steps)
+        target = compiled.given or self._chosen_target(target_pass.ids, compiled.max_steps)
         return Translation(
             experiment=compiled.experiment,
             text=target.text,
@@ -271,7 +271,7 @@ class Runner:
             unknown_source_positions=source.unknown_positions,
             ignored_text=source.ignored_text,
             notes=texts_of((*source.notes, *target.notes)),
-            attention=_maps(found, len(source.ids)) if need_maps else None,
+            attention=_maps(target_pass, len(source.ids)) if need_maps else None,
             seconds=seconds,
             source_ids=source.ids,
             read_ids=self.rules.read_ids(target.ids),
@@ -313,19 +313,19 @@ class Runner:
         )
 
 
-def _maps(found: TargetPass, num_source: int) -> AttentionMaps:
+def _maps(target_pass: TargetPass, num_source: int) -> AttentionMaps:
     """The maps of this sentence, without padding."""
-    num_steps = len(found.ids)
+    num_steps = len(target_pass.ids)
 
     def array(maps: Tensor | None, num_queries: int, num_keys: int) -> FloatArray:
         assert maps is not None
-        here = maps[found.row, :, :, :num_queries, :num_keys]
+        here = maps[target_pass.row, :, :, :num_queries, :num_keys]
         return read_only(np.ascontiguousarray(here.float().cpu().numpy()))
 
     return AttentionMaps(
-        array(found.output.encoder_maps, num_source, num_source),
-        array(found.output.decoder_maps, num_steps, num_steps),
-        array(found.output.cross_maps, num_steps, num_source),
+        array(target_pass.output.encoder_maps, num_source, num_source),
+        array(target_pass.output.decoder_maps, num_steps, num_steps),
+        array(target_pass.output.cross_maps, num_steps, num_source),
     )
 
 
@@ -338,16 +338,16 @@ def _entropies(log_probabilities: Tensor) -> Tensor:
 
 
 def groups_to_run(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
-    """Places of experiments that are computed side by side: the same kind of output, and similar lengths."""
+    """Indices of experiments that are computed side by side: the same kind of output, and similar lengths."""
     by_output: dict[Output | type[GivenTarget], list[int]] = {}
-    for place, each in enumerate(compiled):
-        output = each.experiment.output
-        by_output.setdefault(GivenTarget if isinstance(output, GivenTarget) else output, []).append(place)
-    for kind, places in by_output.items():
-        lengths = [len(compiled[place].source.ids) for place in places]
+    for index, request in enumerate(compiled):
+        output = request.experiment.output
+        by_output.setdefault(GivenTarget if isinstance(output, GivenTarget) else output, []).append(index)
+    for kind, indices in by_output.items():
+        lengths = [len(compiled[index].source.ids) for index in indices]
         size = max(1, min(EXPERIMENT_BATCH, MAX_BEAM_ROWS // kind.size if isinstance(kind, Beam) else MAX_BEAM_ROWS))
         for group in batches_by_length(lengths, size):
-            yield [places[index] for index in group]
+            yield [indices[position] for position in group]
 
 
 def _encoder_key(compiled: CompiledExperiment) -> tuple[tuple[int, ...], tuple[Intervention, ...]]:

@@ -293,20 +293,22 @@ class Translator:
         Raises:
             What `run` raises, before any result of the window is given. The message names the index of the experiment.
         """
-        waiting, model, num_done = iter(experiments), self.current_model(), 0
+        waiting = iter(experiments)
+        model = self.current_model()
+        num_done = 0
         digest = self._digest_of(model)
         while window := list(islice(waiting, EXPERIMENT_WINDOW)):
             compiled = self._compile_many(window, num_done)
             num_done += len(window)
             results: list[Translation | None] = [None] * len(compiled)
             for group in groups_to_run(compiled):
-                batch = [compiled[place] for place in group]
+                batch = [compiled[index] for index in group]
                 translations = self.runner.run(model, digest, batch, need_maps, should_stop, draft)
-                for place, translation in zip(group, translations, strict=True):
-                    results[place] = translation
-            for place, result in enumerate(results):
+                for index, translation in zip(group, translations, strict=True):
+                    results[index] = translation
+            for index, result in enumerate(results):
                 assert result is not None
-                results[place] = None  # nothing is held here once it has been given away
+                results[index] = None  # nothing is held here once it has been given away
                 yield result
 
     def compile(self, experiment: Experiment) -> CompiledExperiment:
@@ -433,8 +435,8 @@ class Translator:
         compiled = self._compile_many(experiments)
         for logits in self.runner.logits_after(self.current_model(), read_ids, compiled, should_stop):
             chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(logits), -1)
-            found = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
-            scores += [tuple(row) for row in found.tolist()]
+            log_probabilities = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
+            scores += [tuple(row) for row in log_probabilities.tolist()]
         return scores
 
     @property
@@ -546,13 +548,13 @@ def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
 
 def _misfits(translator: Translator, experiment: Experiment) -> tuple[Intervention, ...]:
     """The interventions that a model refuses, source edits first, because the others depend on them."""
-    kept = experiment.baseline
+    fitting = experiment.baseline
     misfits: list[Intervention] = []
     for intervention in experiment.interventions:
         try:
-            translator.compile(kept.with_interventions(intervention))
+            translator.compile(fitting.with_interventions(intervention))
         except (ExperimentError, AnalysisError):
             misfits.append(intervention)
         else:
-            kept = kept.with_interventions(intervention)
+            fitting = fitting.with_interventions(intervention)
     return tuple(misfits)

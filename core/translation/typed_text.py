@@ -64,22 +64,26 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     """
     _check_amount(text, codec)
     text = writable(text)
-    found = [without_marks(word, codec) for word in codec.encode_text(codec.one_line(text))]
-    readable = [word for word in found if word.ids]
+    words = [without_marks(word, codec) for word in codec.encode_text(codec.one_line(text))]
+    readable = [word for word in words if word.ids]
     if _num_words(readable, codec) < fewest_words(codec):
         name = "too_little" if readable else "nothing"
         raise TextError(phrase(name, text=repr(_shorten(text)), expectation=expectation(codec)))
-    room = run.model.max_positions - (2 if run.data.wrap_source else 1 if run.data.end_source else 0)
-    kept = _fitting(readable, room, text, codec)
-    is_cut = kept[-1] is not readable[len(kept) - 1]
-    notes = [*_notes_on_form(text, found, kept), *_hint(found, codec)]
+    room = run.model.max_positions
+    if run.data.wrap_source:
+        room -= 2
+    elif run.data.end_source:
+        room -= 1
+    fitting = _fitting(readable, room, text, codec)
+    is_cut = fitting[-1] is not readable[len(fitting) - 1]
+    notes = [*_notes_on_form(text, words, fitting), *_hint(words, codec)]
     ignored = ""
-    if is_cut or len(kept) < len(readable):
-        ignored = text[kept[-1].char_end if is_cut else readable[len(kept)].char_start :]
-        counts = {"kept": _num_words(kept, codec), "count": _num_words(readable, codec)}
+    if is_cut or len(fitting) < len(readable):
+        ignored = text[fitting[-1].char_end if is_cut else readable[len(fitting)].char_start :]
+        counts = {"kept": _num_words(fitting, codec), "count": _num_words(readable, codec)}
         values = {**counts, "room": room, "text": _shorten(ignored)}
         notes.append(Note("cut", phrase("cut_word" if is_cut else "cut_words", **values)))
-    return _assemble(text, list(enumerate(kept)), codec, run, ignored, notes)
+    return _assemble(text, list(enumerate(fitting)), codec, run, ignored, notes)
 
 
 def _check_amount(text: str, codec: TextCodec) -> None:
@@ -108,14 +112,14 @@ def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
     return replace(word, ids=(), labels=(), unknown=()) if marks.intersection(word.ids) else word
 
 
-def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[EncodedWord]) -> list[Note]:
+def _notes_on_form(text: str, words: Sequence[EncodedWord], read_words: Sequence[EncodedWord]) -> list[Note]:
     notes = []
     if len(text.strip().splitlines()) > 1:
         notes.append(Note("line_breaks", phrase("line_breaks")))
-    unreadable = [word.text for word in found if not word.ids]
+    unreadable = [word.text for word in words if not word.ids]
     if unreadable:
         notes.append(Note("unreadable", phrase("unreadable", words=_listed(unreadable))))
-    return notes + _notes_on_unknown(kept)
+    return notes + _notes_on_unknown(read_words)
 
 
 def _hint(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
@@ -153,13 +157,13 @@ def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[Note]:
 
 def _fitting(words: Sequence[EncodedWord], room: int, text: str, codec: TextCodec) -> list[EncodedWord]:
     """As many whole words as fit into `room` ids; of a first word that is too long, as many pieces."""
-    kept: list[EncodedWord] = []
+    fitting: list[EncodedWord] = []
     for word in words:
         room -= len(word.ids)
         if room < 0:
-            return kept if _num_words(kept, codec) else [*kept, _beginning(word, len(word.ids) + room, text)]
-        kept.append(word)
-    return kept
+            return fitting if _num_words(fitting, codec) else [*fitting, _beginning(word, len(word.ids) + room, text)]
+        fitting.append(word)
+    return fitting
 
 
 def _beginning(word: EncodedWord, num_pieces: int, text: str) -> EncodedWord:
@@ -208,7 +212,7 @@ def _assemble(
         labels=tuple(labels),
         words=tuple(words),
         encoded=tuple(word for _, word in placed),
-        places=tuple(place for place, _ in placed),
+        places=tuple(index for index, _ in placed),
         unknown_positions=tuple(unknown),
         ignored_text=ignored,
         notes=tuple(notes),
@@ -240,12 +244,12 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
                 first=Index(0),
             )
     placed: list[tuple[int, EncodedWord]] = []
-    for place, word in zip(source.places, source.encoded, strict=True):
-        here = by_place.get(place)
+    for index, word in zip(source.places, source.encoded, strict=True):
+        here = by_place.get(index)
         if here is None:
-            placed.append((place, word))
+            placed.append((index, word))
         elif isinstance(here, SourceWordReplaced):
-            placed += [(place, replacement) for replacement in _replacements(here, codec)]
+            placed += [(index, replacement) for replacement in _replacements(here, codec)]
     if len(placed) < fewest_words(codec):
         raise ExperimentError(phrase("nothing_left", text=repr(_shorten(source.text))))
     words = [word for _, word in placed]
@@ -264,8 +268,8 @@ def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[EncodedWor
     check_length(edit.text)
     if edit.text == UNKNOWN and vocabulary.unknown_id is not None:
         return [EncodedWord(UNKNOWN, (vocabulary.unknown_id,), (UNKNOWN,), (True,), 0, 0)]
-    found = codec.encode_text(codec.one_line(edit.text), begins_sentence=edit.place == 0)
-    readable = [word for word in (without_marks(each, codec) for each in found) if word.ids]
+    words = codec.encode_text(codec.one_line(edit.text), begins_sentence=edit.place == 0)
+    readable = [word for word in words if without_marks(word, codec).ids]
     if not readable:
         raise ExperimentError(PHRASES["no_replacement"], text=repr(_shorten(edit.text)), place=Index(edit.place))
     return readable
@@ -356,8 +360,8 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
         raise TextError(f"The translation has more than {MAX_WORDS:,} words. Shorten it.")
     check_length(text)
     one_line = codec.one_line(writable(text))
-    found = [without_marks(word, codec) for word in codec.encode_text(one_line)]
-    readable = _without_start([word for word in found if word.ids], codec)
+    encoded = [without_marks(word, codec) for word in codec.encode_text(one_line)]
+    readable = _without_start([word for word in encoded if word.ids], codec)
     if not readable:
         expected = a_sentence_in(codec.language)
         raise TextError(
@@ -378,7 +382,7 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
             f"The given translation has {len(ids)} tokens, and the model has room for {run.model.max_positions}. "
             "Shorten it."
         )
-    return EncodedTarget(tuple(ids), tuple(labels), tuple(words), one_line.strip(), tuple(_notes_on_given(found)))
+    return EncodedTarget(tuple(ids), tuple(labels), tuple(words), one_line.strip(), tuple(_notes_on_given(encoded)))
 
 
 def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWord]:
@@ -394,9 +398,9 @@ def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWo
     return words[1:]
 
 
-def _notes_on_given(found: Sequence[EncodedWord]) -> Iterator[Note]:
-    if unread := ", ".join(dict.fromkeys(word.text for word in found if not word.ids)):
+def _notes_on_given(words: Sequence[EncodedWord]) -> Iterator[Note]:
+    if unread := ", ".join(dict.fromkeys(word.text for word in words if not word.ids)):
         text = f"Left out of the given translation, because this model has no such symbol: {unread}."
         yield Note("unreadable", text)
-    if unknown := ", ".join(dict.fromkeys(word.text for word in found if any(word.unknown))):
+    if unknown := ", ".join(dict.fromkeys(word.text for word in words if any(word.unknown))):
         yield Note("unknown", f"Unknown to the model in the given translation, {AS_UNKNOWN}: {unknown}.")
