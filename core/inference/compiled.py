@@ -493,8 +493,8 @@ class _WatchedParameter(nn.Parameter):
     @property
     def data(self) -> Tensor:
         self.num_data_uses += 1  # type: ignore[misc]
-        found: Tensor = nn.Parameter.data.__get__(self)  # type: ignore[attr-defined]
-        return found
+        values: Tensor = nn.Parameter.data.__get__(self)  # type: ignore[attr-defined]
+        return values
 
     @data.setter
     def data(self, values: Tensor) -> None:

@@ -167,8 +167,8 @@ def has_rounded_products() -> bool:
 @cache
 def _sums_overflow() -> bool:
     """Whether this processor adds two products of 8 bits in 16 bits, which can overflow (x86 without VNNI)."""
-    found = RoundedProduct(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
-    return bool((found - 64).abs().max() > 1)
+    products = RoundedProduct(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
+    return bool((products - 64).abs().max() > 1)
 
 
 def _sample() -> tuple[Tensor, Tensor, Tensor, Tensor]:

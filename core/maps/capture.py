@@ -36,7 +36,7 @@ def trace_pair(pair: PairPass) -> Trace:
     for sublayer in trace_sublayers(pair)[0]:
         if sublayer.attention is not None:
             layers[sublayer.attention.kind].append(_head_trace(sublayer.attention))
-    stacked = {kind: _stack(found) for kind, found in layers.items()}
+    stacked = {kind: _stack(traces) for kind, traces in layers.items()}
     return Trace(**stacked, lifts_mask=pair.interventions.lifts_mask is not None)
 
 
@@ -105,17 +105,20 @@ def trace_sublayers(pair: PairPass) -> tuple[list[SublayerPass], Tensor, Tensor,
     attentions = attentions_of(pair.model).items()
     kinds = {module: (kind, layer) for kind, modules in attentions for layer, module in enumerate(modules)}
     sites = [site for site in sites_of(pair.model) if site.rpartition(".")[2] not in STEPS]
-    found, sublayers = trace_sites(pair, sites), []
-    for place, module, residual in sublayers_of(pair.model):
-        states, added, output = (found[f"{place}.{value}"] for value in ("before", "output", "after"))
+    values = trace_sites(pair, sites)
+    sublayers = []
+    for name, module, residual in sublayers_of(pair.model):
+        states, added, output = (values[f"{name}.{value}"] for value in ("before", "output", "after"))
         attention = None
         if isinstance(module, MultiHeadAttention):
             kind, layer = kinds[module]
-            read, memory, weights = found[f"{place}.input"], found.get(f"{place}.memory"), found[f"{place}.weight"]
+            read = values[f"{name}.input"]
+            memory = values.get(f"{name}.memory")
+            weights = values[f"{name}.weight"]
             changes = pair.interventions.of(kind, layer)
-            attention = AttentionPass(kind, module, read, memory, weights, changes, found[f"{place}.joined"])
+            attention = AttentionPass(kind, module, read, memory, weights, changes, values[f"{name}.joined"])
         sublayers.append(SublayerPass(residual, states, added, output, attention))
-    return sublayers, found["encoder.output"][0], found["decoder.output"][0], found["logits"][0]
+    return sublayers, values["encoder.output"][0], values["decoder.output"][0], values["logits"][0]
 
 
 def _head_trace(attention: AttentionPass) -> HeadTrace:

@@ -49,18 +49,19 @@ def left_out_words(
     translator.check_vocabularies(translation)
     function_words = function_words_of(translator)
     words = words_by_place(translation)
-    places = [place for place, word in words.items() if _is_content(_spelling(word, translation), function_words)]
+    indices = [index for index, word in words.items() if _is_content(_spelling(word, translation), function_words)]
     is_checked = bool(function_words) and not (translation.is_given or translation.hint)
-    if not (is_checked and places) or len(words) == 1:
+    if not (is_checked and indices) or len(words) == 1:
         return ()
-    sources = ChangedSources(translator, translation, None, places)
-    before, found = np.array(sources.baseline(should_stop)), []
+    sources = ChangedSources(translator, translation, None, indices)
+    before = np.array(sources.baseline(should_stop))
+    left_out = []
     scores = translator.score_many(translation, sources.compiled, should_stop=should_stop)
-    for place, after in zip(places, scores, strict=True):
+    for index, after in zip(indices, scores, strict=True):
         gains = np.array(after) - before
         if gains.sum() >= math.log(LEAST_FACTOR) and gains.min() > -math.log(LEAST_FACTOR):
-            found.append(words[place])
-    return tuple(found)
+            left_out.append(words[index])
+    return tuple(left_out)
 
 
 def function_words_of(translator: "Translator") -> list[str]:
@@ -82,7 +83,7 @@ def _is_content(word: str, function_words: Collection[str]) -> bool:
 def _spelling(word: Word, translation: Translation) -> str:
     """The word in the spelling that the model reads."""
     respelled = translation.coverage.respelled_words if translation.coverage is not None else ()
-    return next((each.read_as for each in respelled if each.start == word.start), word.text)
+    return next((entry.read_as for entry in respelled if entry.start == word.start), word.text)
 
 
 class ChangedSources:
@@ -104,9 +105,9 @@ class ChangedSources:
     ) -> None:
         translator.check_vocabularies(translation)
         self.words = words_by_place(translation)
-        wanted = sorted(self.words if places is None else set(places))
-        missing = [place for place in wanted if place not in self.words]
-        if missing or not wanted:
+        chosen = sorted(self.words if places is None else set(places))
+        missing = [index for index in chosen if index not in self.words]
+        if missing or not chosen:
             raise AnalysisError(
                 "These source words cannot be left out: {places}. Choose from {choice}.",
                 places=tuple(map(Index, missing)) or "none",
@@ -120,8 +121,8 @@ class ChangedSources:
         self._translator, self._translation = translator, translation
         self._experiment = experiment.without(*self.left_out)
         self.edits: list[SourceEdit] = [
-            SourceWordRemoved(place) if replacement is None else SourceWordReplaced(place, replacement)
-            for place in wanted
+            SourceWordRemoved(index) if replacement is None else SourceWordReplaced(index, replacement)
+            for index in chosen
         ]
         self.compiled: list[CompiledExperiment] = [
             translator.compile(self._experiment.with_interventions(edit)) for edit in self.edits
@@ -136,9 +137,9 @@ class ChangedSources:
 
 def words_by_place(translation: Translation) -> dict[int, Word]:
     """The source words, with the words of one place joined."""
-    found: dict[int, Word] = {}
+    words: dict[int, Word] = {}
     places: Iterable[int] = translation.source_places or range(len(translation.source_words))
-    for place, word in zip(places, translation.source_words, strict=True):
-        earlier = found.get(place)
-        found[place] = word if earlier is None else Word(f"{earlier.text} {word.text}", earlier.start, word.end)
-    return found
+    for index, word in zip(places, translation.source_words, strict=True):
+        earlier = words.get(index)
+        words[index] = word if earlier is None else Word(f"{earlier.text} {word.text}", earlier.start, word.end)
+    return words

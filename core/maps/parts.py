@@ -70,13 +70,13 @@ class ComponentGroup:
 def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, ...]:
     """Token, position, the heads of each layer, the network of each layer, biases; in the order of `components`."""
     places: dict[tuple[str, str], list[int]] = {}
-    for place, component in enumerate(components):
+    for index, component in enumerate(components):
         names = name_in_stack(component), component.title
         if isinstance(component, Head):
             layer = Index(component.layer)
             names = CountedText("heads {layer}", layer=layer), CountedText("Heads of layer {layer}", layer=layer)
-        places.setdefault(names, []).append(place)
-    return tuple(ComponentGroup(*names, tuple(found)) for names, found in places.items())
+        places.setdefault(names, []).append(index)
+    return tuple(ComponentGroup(*names, tuple(indices)) for names, indices in places.items())
 
 
 Baseline = int | Literal["mean", "none"]
@@ -119,11 +119,11 @@ class RowParts(ReadOnlyArrays):
         Raises:
             AnalysisError: the query does not see this key, or that of the baseline.
         """
-        for each in (key,) if baseline in ("mean", "none") else (key, baseline):
-            if each not in range(len(self.scores)):
+        for position in (key,) if baseline in ("mean", "none") else (key, baseline):
+            if position not in range(len(self.scores)):
                 last = Index(len(self.scores) - 1)
                 seen = "Choose from keys {first} to {last}." if last else "It sees only key {first}."
-                values = {"query": Index(self.query), "key": Index(each), "first": Index(0), "last": last}
+                values = {"query": Index(self.query), "key": Index(position), "first": Index(0), "last": last}
                 raise AnalysisError(f"Query {{query}} does not see key {{key}}. {seen}", **values)
         keys, total = self.keys[key], float(self.scores[key])
         if baseline == "mean":
@@ -197,11 +197,13 @@ def _chosen_groups(
         raise AnalysisError(f"There is no group {opened!r} of components. Choose one of {names}.")
     for group in groups:
         if group.name == opened:
-            members = [(components[place], place) for place in group.places]
-            groups = tuple(ComponentGroup(name_in_stack(each), each.title, (place,)) for each, place in members)
+            members = [(components[index], index) for index in group.places]
+            groups = tuple(
+                ComponentGroup(name_in_stack(component), component.title, (index,)) for component, index in members
+            )
     if len(groups) > MAX_GROUPS:
         sizes = [np.abs(products[list(group.places)].sum(axis=0)).sum() for group in groups]
-        groups = tuple(groups[place] for place in sorted(np.argsort(sizes)[-MAX_GROUPS:]))
-    shown = {place for group in groups for place in group.places}
-    others = tuple(place for place in range(len(components)) if place not in shown)
+        groups = tuple(groups[index] for index in sorted(np.argsort(sizes)[-MAX_GROUPS:]))
+    shown = {index for group in groups for index in group.places}
+    others = tuple(index for index in range(len(components)) if index not in shown)
     return (*groups, ComponentGroup(OTHERS, "All others", others)) if others else groups

@@ -69,7 +69,7 @@ def query_key_parts(
     if attention.changes.temperatures is not None:
         scale *= float(attention.changes.temperatures[0, head.head])
     with torch.inference_mode():
-        weights, biases = (each.double().chunk(3) for each in (module.in_proj_weight, module.in_proj_bias))
+        weights, biases = (parameter.double().chunk(3) for parameter in (module.in_proj_weight, module.in_proj_bias))
         queries = own.split(weights[0][rows, None], slice(query, query + 1), depth)  # [P, K, 1]
         chunks = []
         for first in range(0, num_visible, CHUNK):

@@ -46,14 +46,15 @@ class ResidualStream:
     def components_before(self, depth: int) -> tuple[Component, ...]:
         """The components of the stream before the sublayer `depth`: P, in the order of `split`."""
         per_layer = 2 if self.side == "encoder" else 3
-        found: list[Component] = [Origin.TOKEN, Origin.POSITION]
+        components: list[Component] = [Origin.TOKEN, Origin.POSITION]
         for index, sublayer in enumerate(self.sublayers[:depth]):
-            layer, attention = index // per_layer, sublayer.attention
+            layer = index // per_layer
+            attention = sublayer.attention
             if attention is None:
-                found.append(Network(self.side, layer))
+                components.append(Network(self.side, layer))
             else:
-                found += [Head(attention.kind, layer, head) for head in range(attention.module.num_heads)]
-        return (*found, Origin.BIAS)
+                components += [Head(attention.kind, layer, head) for head in range(attention.module.num_heads)]
+        return (*components, Origin.BIAS)
 
     @torch.inference_mode()
     def split(
@@ -101,7 +102,7 @@ class ResidualStream:
                 on_cross(sublayer.attention, directions)
         positions = self.embedding.positions[: self.sublayers[0].states.size(1)][rows].double()
         tokens = self.sublayers[0].states[0, rows].double() - positions
-        embedded = torch.stack([(directions * each).sum(dim=-1) for each in (tokens, positions)])
+        embedded = torch.stack([(directions * vectors).sum(dim=-1) for vectors in (tokens, positions)])
         return torch.cat([embedded, *reversed(parts), bias[None]])
 
 
@@ -121,11 +122,12 @@ class ResidualStreams:
 
 def residual_streams(pair: PairPass) -> ResidualStreams:
     """The residual streams of one pass. Raises `NonFiniteError` if the model's states are not finite."""
-    model, (found, _, _, logits) = pair.model, trace_sublayers(pair)
+    model = pair.model
+    sublayers, _, _, logits = trace_sublayers(pair)
     num_encoder = 2 * len(model.encoder_layers)
     return ResidualStreams(
-        ResidualStream("encoder", tuple(found[:num_encoder]), model.source_embedding, model.encoder_norm),
-        ResidualStream("decoder", tuple(found[num_encoder:]), model.target_embedding, model.decoder_norm),
+        ResidualStream("encoder", tuple(sublayers[:num_encoder]), model.source_embedding, model.encoder_norm),
+        ResidualStream("decoder", tuple(sublayers[num_encoder:]), model.target_embedding, model.decoder_norm),
         logits,
     )
 

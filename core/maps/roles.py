@@ -147,7 +147,7 @@ class _Sums:
         rows = maps[..., counted, :]
         start, end = _marks(keys)
         entropy = row_entropy(rows)
-        found = {
+        sums = {
             "entropy": entropy.sum(axis=-1),
             "relative_entropy": (entropy / np.log(visible[counted])).sum(axis=-1),
             "confidence": rows.max(axis=-1, initial=0).sum(axis=-1),
@@ -155,7 +155,7 @@ class _Sums:
             "end_share": rows[..., end].sum(axis=(-2, -1)),
             "distances": _distances(rows, np.flatnonzero(counted), num_queries, kind),
         }
-        for name, value in found.items():
+        for name, value in sums.items():
             self.by_row[name] = self.by_row.get(name, 0) + value
         self.coverage = self.coverage + _coverage(rows, ~(start | end))
         self.num_rows += int(counted.sum())
@@ -189,8 +189,9 @@ def _distances(
     num_keys = rows.shape[-1]
     if kind == "cross":
         places = np.rint(places * ((num_keys - 1) / max(1, num_queries - 1))).astype(np.intp)
-    distance = (np.arange(num_keys) - places[:, None]).clip(-REACH, REACH) + REACH
-    return np.stack([(rows * (distance == place)).sum(axis=(-2, -1)) for place in range(2 * REACH + 1)], axis=-1)
+    distances = (np.arange(num_keys) - places[:, None]).clip(-REACH, REACH) + REACH
+    sums = [(rows * (distances == distance)).sum(axis=(-2, -1)) for distance in range(2 * REACH + 1)]
+    return np.stack(sums, axis=-1)
 
 
 def _coverage(rows: FloatArray, is_word: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> FloatArray:
@@ -253,22 +254,22 @@ def role_of(profiles: HeadProfiles, layer: int, head: int) -> Role:
 
     Among positional roles the largest share wins, and a broad head is not positional.
     """
-    place = layer, head
-    is_broad = profiles.relative_entropy[place] >= BROAD_RELATIVE_ENTROPY
+    index = layer, head
+    is_broad = profiles.relative_entropy[index] >= BROAD_RELATIVE_ENTROPY
     if profiles.kind != "cross" and not is_broad:  # of few tokens in sight, even weights give much to each
         shares: dict[Role, float] = {
-            "previous": profiles.previous_share[place],
-            "next": profiles.next_share[place],
-            "self": profiles.self_share[place],
+            "previous": profiles.previous_share[index],
+            "next": profiles.next_share[index],
+            "self": profiles.self_share[index],
         }
         largest = max(shares, key=lambda role: float(shares[role]))
         if shares[largest] >= POSITION_SHARE:
             return largest
-    if profiles.end_share[place] >= SINK_SHARE:
+    if profiles.end_share[index] >= SINK_SHARE:
         return "end-token sink"
-    if profiles.start_share[place] >= SINK_SHARE:
+    if profiles.start_share[index] >= SINK_SHARE:
         return "start-token sink"
-    points = profiles.confidence[place] >= ALIGNER_CONFIDENCE and profiles.coverage[place] >= ALIGNER_COVERAGE
+    points = profiles.confidence[index] >= ALIGNER_CONFIDENCE and profiles.coverage[index] >= ALIGNER_COVERAGE
     if profiles.kind == "cross" and points:
         return "aligner"
     return "broad" if is_broad else "mixed"
@@ -288,8 +289,8 @@ def fitting_rows(role: Role, translation: Translation, head: Head) -> BoolArray:
     start, end = _marks(_keys(translation, head.kind))
     match role:
         case "previous" | "self" | "next":
-            place = places[:, None] + {"previous": -1, "self": 0, "next": 1}[role]
-            return np.asarray((weights * (np.arange(num_keys) == place)).sum(axis=-1) >= POSITION_SHARE)
+            expected_keys = places[:, None] + {"previous": -1, "self": 0, "next": 1}[role]
+            return np.asarray((weights * (np.arange(num_keys) == expected_keys)).sum(axis=-1) >= POSITION_SHARE)
         case "end-token sink" | "start-token sink":
             return np.asarray((weights * (end if role == "end-token sink" else start)).sum(axis=-1) >= SINK_SHARE)
         case "aligner":
@@ -361,11 +362,11 @@ def read_sample_roles(checkpoint: Path | None, model: ModelConfig) -> SampleRole
     if checkpoint is None:
         return None
     try:
-        found = json.loads(read_text(roles_path(checkpoint), MAX_BYTES))
-        if found["thresholds"] != _thresholds() or found["sha256"] != _digest(checkpoint):
+        saved = json.loads(read_text(roles_path(checkpoint), MAX_BYTES))
+        if saved["thresholds"] != _thresholds() or saved["sha256"] != _digest(checkpoint):
             return None
-        by_kind = {kind: tuple(tuple(map(_role, layer)) for layer in found[kind]) for kind in MAP_KINDS}
-        roles = SampleRoles(by_kind, str(found["sample"]))
+        by_kind = {kind: tuple(tuple(map(_role, layer)) for layer in saved[kind]) for kind in MAP_KINDS}
+        roles = SampleRoles(by_kind, str(saved["sample"]))
         return roles if roles.fits(model) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -187,7 +187,7 @@ def merge_words(labelled: LabelledMap) -> LabelledMap:
 
 def _words_of_entries(axis: Axis) -> list[Word | None]:
     """For each entry the word in which it starts, or None."""
-    word_of = {place: word for word in axis.words for place in range(word.start, word.end)}
+    word_of = {position: word for word in axis.words for position in range(word.start, word.end)}
     return [word_of.get(positions[0]) for positions in axis.positions]
 
 
@@ -285,8 +285,8 @@ def combine(
     if heads is None:
         chosen = maps.reshape(-1, *maps.shape[2:])
     else:
-        places = sorted(set(heads))
-        if not places or any(place[0] not in range(num_layers) or place[1] not in range(num_heads) for place in places):
+        pairs = sorted(set(heads))
+        if not pairs or any(layer not in range(num_layers) or head not in range(num_heads) for layer, head in pairs):
             raise AnalysisError(
                 "No head is chosen, or one that does not exist. Choose from layers {first} to {last_layer} and heads "
                 "{first} to {last_head}.",
@@ -294,5 +294,5 @@ def combine(
                 last_layer=Index(num_layers - 1),
                 last_head=Index(num_heads - 1),
             )
-        chosen = maps[[layer for layer, _ in places], [head for _, head in places]]
+        chosen = maps[[layer for layer, _ in pairs], [head for _, head in pairs]]
     return read_only(chosen.mean(axis=0) if how == "mean" else chosen.max(axis=0))

@@ -95,8 +95,8 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
     """
     heads = trace.of_kind(head.kind)
     check_cell(head, query, key, heads.weights.shape)
-    place = head.layer, head.head
-    query_vector, key_vector = heads.queries[(*place, query)], heads.keys[(*place, key)]
+    index = head.layer, head.head
+    query_vector, key_vector = heads.queries[(*index, query)], heads.keys[(*index, key)]
     products: FloatArray = query_vector * key_vector / np.float32(np.sqrt(len(query_vector)))
     return QueryKeyDetail(
         head=head,
@@ -106,9 +106,9 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
         key_vector=key_vector,
         products=products,
         score=float(products.sum(dtype=np.float64)),
-        weight=float(heads.weights[(*place, query, key)]),
+        weight=float(heads.weights[(*index, query, key)]),
         is_visible=head.kind != "decoder" or key <= query or trace.lifts_mask,
-        temperature=float(heads.temperatures[place]),
+        temperature=float(heads.temperatures[index]),
     )
 
 

@@ -61,13 +61,15 @@ class AttentionChanges:
         if self.rows is None:
             return weights
         end = first_query + weights.size(2)
-        found = [(index, row) for index, rows in enumerate(self.rows) for row in rows if first_query <= row.query < end]
-        if not found:
+        set_rows = [
+            (index, row) for index, rows in enumerate(self.rows) for row in rows if first_query <= row.query < end
+        ]
+        if not set_rows:
             return weights
         changed = weights.clone()
-        for index, row in found:
-            place = changed[index, row.head, row.query - first_query]
-            place.zero_()[: len(row.weights)] = row.weights
+        for index, row in set_rows:
+            changed_row = changed[index, row.head, row.query - first_query]
+            changed_row.zero_()[: len(row.weights)] = row.weights
         return changed
 
     def scaled(self, outputs: Tensor) -> Tensor:
@@ -103,8 +105,8 @@ class Interventions:
     def select(self, batch: Tensor) -> "Interventions":
         """Those of the sentences with these indices [B']."""
         return Interventions(
-            {place: changes.select(batch) for place, changes in self.changes.items()},
-            {place: factor[batch] for place, factor in self.factors.items()},
+            {key: changes.select(batch) for key, changes in self.changes.items()},
+            {key: factor[batch] for key, factor in self.factors.items()},
             None if self.lifts_mask is None else self.lifts_mask[batch],
         )
 

@@ -64,8 +64,8 @@ def non_finite(model: Transformer, encoding: Encoding, row: int, read_ids: Seque
         read = torch.tensor([list(read_ids)], device=encoding.states.device)
         for need_maps in (True, False):  # attention is computed in different ways, which overflow differently
             model(one.source, read, need_maps=need_maps, interventions=one.interventions)
-    place, values = places[0] if places else ("the logits", {})
-    return NonFiniteError(place, **values)
+    location, values = places[0] if places else ("the logits", {})
+    return NonFiniteError(location, **values)
 
 
 def _tensors(output: Any) -> Iterator[Tensor]:

@@ -24,10 +24,10 @@ class NoRandomNumbers(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Calls every other function unchanged."""
-        given = kwargs or {}
+        keywords = kwargs or {}
         if func in _DRAWING:
-            return args[0] if args else given["tensor"]
-        return func(*args, **given)
+            return args[0] if args else keywords["tensor"]
+        return func(*args, **keywords)
 
 
 _DRAWING = (Tensor.uniform_, Tensor.normal_, init.uniform_, init.normal_, init.kaiming_uniform_, init.xavier_uniform_)

@@ -69,32 +69,34 @@ def trace_sites(pair: PairPass, sites: Iterable[str]) -> dict[str, Tensor]:
         AnalysisError: the model has no such site.
         NonFiniteError: the logits are not finite.
     """
-    model, wanted, found = pair.model, tuple(sites), dict[str, Tensor]()
+    model = pair.model
+    sites = tuple(sites)
+    values: dict[str, Tensor] = {}
     places = _places(model)
-    check_sites(model, wanted)
+    check_sites(model, sites)
     sites_inside: dict[nn.Module, dict[str, str]] = {}
     with ExitStack() as hooks:
-        for site in wanted:
+        for site in sites:
             module, read = places[site]
             if read is None:
                 sites_inside.setdefault(module, {})[site.rpartition(".")[2]] = site
             else:
-                hooks.callback(_keep(module, read, site, found).remove)
+                hooks.callback(_keep(module, read, site, values).remove)
         for module, names in sites_inside.items():
-            hooks.enter_context(_reading_inside(module, names, found))
+            hooks.enter_context(_reading_inside(module, names, values))
         device = model.output.weight.device
         source, read_ids = (torch.tensor([ids], device=device) for ids in (pair.source_ids, pair.read_ids))
-        need_maps = any(site.endswith(".weight") for site in wanted)
+        need_maps = any(site.endswith(".weight") for site in sites)
         encoding = model.encode(source, need_maps=need_maps, interventions=pair.interventions)
         logits = model.decode(encoding, read_ids, need_maps=need_maps).logits
     require_finite(model, encoding, read_ids, logits)
-    unread = next((site for site in wanted if site not in found), None)
+    unread = next((site for site in sites if site not in values), None)
     if unread is not None:
         raise AnalysisError(
             f"The pass did not reach {unread}, because a module of this model was replaced by one that computes in its "
             "own way. Choose another site, or put the module back."
         )
-    return {site: found[site] for site in wanted}
+    return {site: values[site] for site in sites}
 
 
 def check_sites(model: Transformer, sites: Iterable[str]) -> None:
@@ -140,17 +142,17 @@ def _places(model: Transformer) -> dict[str, tuple[nn.Module, ReadValue | None]]
         "encoder.embedding": (model.source_embedding, _output),
         "decoder.embedding": (model.target_embedding, _output),
     }
-    for place, sublayer, residual in sublayers_of(model):
-        places[f"{place}.before"] = residual, _first_input
-        places[f"{place}.input"] = sublayer, _first_input
+    for name, sublayer, residual in sublayers_of(model):
+        places[f"{name}.before"] = residual, _first_input
+        places[f"{name}.input"] = sublayer, _first_input
         if isinstance(sublayer, MultiHeadAttention):
-            places |= {f"{place}.{value}": (sublayer, None) for value in STEPS}
-            places[f"{place}.weight"] = sublayer, lambda _, output: output[1]
-            places[f"{place}.joined"] = sublayer.out_proj, _first_input
-        if place.endswith("cross_attention"):
-            places[f"{place}.memory"] = sublayer, _second_input
-        places[f"{place}.output"] = residual, _second_input
-        places[f"{place}.after"] = residual, _output
+            places |= {f"{name}.{value}": (sublayer, None) for value in STEPS}
+            places[f"{name}.weight"] = sublayer, lambda _, output: output[1]
+            places[f"{name}.joined"] = sublayer.out_proj, _first_input
+        if name.endswith("cross_attention"):
+            places[f"{name}.memory"] = sublayer, _second_input
+        places[f"{name}.output"] = residual, _second_input
+        places[f"{name}.after"] = residual, _output
     for side, index, layer in _layers_of(model):  # a hook may change what a layer's last sublayer leaves
         places[f"{side}.{index}.feed_forward.after"] = layer, lambda _, output: output[0]
     return {
@@ -176,16 +178,16 @@ def _output(inputs: tuple[Any, ...], output: Any) -> Tensor:
     return value
 
 
-def _keep(module: nn.Module, read: ReadValue, site: str, found: dict[str, Tensor]) -> RemovableHandle:
+def _keep(module: nn.Module, read: ReadValue, site: str, values: dict[str, Tensor]) -> RemovableHandle:
     def keep(_module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
-        found[site] = read(inputs, output)
+        values[site] = read(inputs, output)
 
     return module.register_forward_hook(keep)
 
 
 @contextmanager
-def _reading_inside(module: nn.Module, sites: Mapping[str, str], found: dict[str, Tensor]) -> Iterator[None]:
-    """A context in which an attention module puts those `STEPS` that `sites` name into `found`.
+def _reading_inside(module: nn.Module, sites: Mapping[str, str], values: dict[str, Tensor]) -> Iterator[None]:
+    """A context in which an attention module puts those `STEPS` that `sites` name into `values`.
 
     If the heads' outputs are among them, the output of its projection is their sum.
     """
@@ -193,7 +195,7 @@ def _reading_inside(module: nn.Module, sites: Mapping[str, str], found: dict[str
 
     def keep(name: str, value: Tensor) -> Tensor:
         if name in sites:
-            found[sites[name]] = value
+            values[sites[name]] = value
         return value
 
     def sum_heads(projection: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> Tensor:
