@@ -27,15 +27,15 @@ def choose_device(requested: str = "auto") -> DeviceChoice:
     import torch
 
     indices = range(torch.cuda.device_count() if torch.cuda.is_available() else 0)
-    found = {f"cuda:{index}": torch.cuda.get_device_name(index) for index in indices}
+    devices = {f"cuda:{index}": torch.cuda.get_device_name(index) for index in indices}
     if torch.backends.mps.is_available():
-        found["mps"] = "Apple GPU"
+        devices["mps"] = "Apple GPU"
     if requested == "auto":
-        return DeviceChoice(*next(iter(found.items()), ("cpu", "no CUDA device found")))
+        return DeviceChoice(*next(iter(devices.items()), ("cpu", "no CUDA device found")))
     if requested == "cpu":
         return DeviceChoice("cpu", "requested")
     name = "cuda:0" if requested == "cuda" else requested
-    if name in found:
-        return DeviceChoice(name, f"{found[name]}, requested")
-    available = ", ".join(["auto", "cpu", *found])
+    if name in devices:
+        return DeviceChoice(name, f"{devices[name]}, requested")
+    available = ", ".join(["auto", "cpu", *devices])
     raise DeviceError(f"This machine has no device {requested!r}. Choose one of: {available}.")

@@ -114,13 +114,13 @@ class NonFiniteError(AugenmerkError):
     """A model computes numbers that are infinite or undefined (NaN).
 
     Args:
-        place: where they first appear, such as "{stack} layer {layer}, feed-forward network".
+        location: where they first appear, such as "{stack} layer {layer}, feed-forward network".
         values: see `AugenmerkError`.
     """
 
-    def __init__(self, place: str, /, **values: object) -> None:
+    def __init__(self, location: str, /, **values: object) -> None:
         super().__init__(
-            f"The model computes numbers that are infinite or undefined (NaN), first in {place}. Its weights, or "
+            f"The model computes numbers that are infinite or undefined (NaN), first in {location}. Its weights, or "
             "changes to its heads, are too large. Use another copy of the model, or reset the changes.",
             **values,
         )

@@ -61,5 +61,5 @@ def name_of(path: PurePath) -> str:
     return path.name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _escape(found: re.Match[str]) -> str:
-    return {"\t": "\\t", "\n": "\\n"}.get(found[0]) or f"\\u{ord(found[0]):04x}"
+def _escape(match: re.Match[str]) -> str:
+    return {"\t": "\\t", "\n": "\\n"}.get(match[0]) or f"\\u{ord(match[0]):04x}"

@@ -47,7 +47,7 @@ def about(seconds: float) -> str:
     """A rounded duration for an estimate: "a few seconds", "about 30 seconds", "about 1 minute", "about 8 hours"."""
     if seconds < 8:
         return "a few seconds"
-    _, unit, size, multiple = next(each for each in reversed(_ROUNDED) if seconds >= each[0])
+    _, unit, size, multiple = next(row for row in reversed(_ROUNDED) if seconds >= row[0])
     rounded = multiple * max(1, round(seconds / size / multiple))
     return f"about {counted(rounded, unit)}"
 

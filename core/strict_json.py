@@ -82,7 +82,7 @@ class Field:
     def choice(self, known: Collection[str]) -> str:
         """One of these texts."""
         if not isinstance(self.value, str) or self.value not in known:
-            self.refuse(("one of " if len(known) > 1 else "") + ", ".join(json.dumps(each) for each in known))
+            self.refuse(("one of " if len(known) > 1 else "") + ", ".join(json.dumps(text) for text in known))
         return self.value
 
     def whole_number(self, low: int, high: int) -> int:
@@ -164,8 +164,8 @@ def _decoded(data: bytes) -> str:
 def _check_nesting(text: str, max_depth: int, max_containers: int | None) -> None:
     """Counts brackets outside strings, so that no input can exhaust the stack or, by empty lists, the memory."""
     depth = count = 0
-    for found in _STRING_OR_BRACKET.finditer(text):
-        mark = found.group()
+    for match in _STRING_OR_BRACKET.finditer(text):
+        mark = match.group()
         if mark in "[{":
             depth += 1
             count += 1
@@ -173,7 +173,7 @@ def _check_nesting(text: str, max_depth: int, max_containers: int | None) -> Non
                 raise JsonError(f"It has more than {max_containers:,} lists and objects, the limit.")
             if depth > max_depth:
                 raise JsonError(
-                    f"Lists and objects are nested more than {max_depth} deep, at character {found.start():,}."
+                    f"Lists and objects are nested more than {max_depth} deep, at character {match.start():,}."
                 )
         elif mark in "]}":
             depth -= 1

@@ -78,22 +78,22 @@ class TensorFile:
     _content: mmap.mmap
     _framework: Literal["pt", "numpy"]
 
-    def described(self, kind: str, newest: int, wanted: str) -> dict[str, Any]:
+    def described(self, kind: str, newest: int, expected: str) -> dict[str, Any]:
         """The description of a file of this format and version.
 
         Args:
             kind: name of the format.
             newest: the highest version that can be read.
-            wanted: the expected kind of file, for a message: "prepared data. Choose …".
+            expected: the expected kind of file, for a message: "prepared data. Choose …".
 
         Raises:
             UnsuitableFileError: it is of another kind or a newer version.
             TensorFileError: it has no version.
         """
-        found = None if self.description is None else self.description.value
-        if not isinstance(found, dict) or found.get("format") != kind:
-            raise UnsuitableFileError(f"is a safetensors file, but not {wanted}")
-        version = found.get("version")
+        description = None if self.description is None else self.description.value
+        if not isinstance(description, dict) or description.get("format") != kind:
+            raise UnsuitableFileError(f"is a safetensors file, but not {expected}")
+        version = description.get("version")
         if isinstance(version, bool) or not isinstance(version, int):
             raise TensorFileError(f"its format is {shown(version)} instead of a number up to {newest}")
         if version > newest:
@@ -101,7 +101,7 @@ class TensorFile:
                 f"was written by a newer Augenmerk (format {version}, this one reads up to {newest}). Update "
                 "Augenmerk, or use a file of this version."
             )
-        return found
+        return description
 
     def read(self, name: str) -> Any:
         """One tensor. Raises `TensorFileError`."""
@@ -126,8 +126,8 @@ class TensorFile:
         """One tensor of this type with one dimension. Raises `TensorFileError`."""
         info = self.tensors.get(name)
         if info is None or info.dtype != dtype or len(info.shape) != 1 or info.shape[0] > max_items:
-            found = "missing" if info is None else f"{info.dtype} {list(info.shape)}"
-            raise TensorFileError(f"{name} is {found}, not a row of at most {max_items:,} items of the type {dtype}")
+            form = "missing" if info is None else f"{info.dtype} {list(info.shape)}"
+            raise TensorFileError(f"{name} is {form}, not a row of at most {max_items:,} items of the type {dtype}")
         return self.read(name)
 
 
@@ -192,8 +192,8 @@ def write_tensor_file(
 
 def _system_error(error: SafetensorError) -> OSError:
     """The system's error that safetensors only reports in words: "… (os error 28)"."""
-    found = re.search(r"os error (\d+)", str(error)) if os.name == "posix" else None
-    return OSError(int(found[1]), os.strerror(int(found[1]))) if found else OSError(str(error))
+    match = re.search(r"os error (\d+)", str(error)) if os.name == "posix" else None
+    return OSError(int(match[1]), os.strerror(int(match[1]))) if match else OSError(str(error))
 
 
 @contextmanager

@@ -132,13 +132,13 @@ def check_shapes(config: ModelConfig, codecs: CodecPair, shapes: Mapping[str, tu
     _check_same_shapes(expected, shapes)
 
 
-def _check_same_shapes(expected: Mapping[str, tuple[int, ...]], given: Mapping[str, tuple[int, ...]]) -> None:
-    problems = [f"{name} is missing" for name in expected.keys() - given.keys()]
-    problems += [f"{name} is not known" for name in given.keys() - expected.keys()]
+def _check_same_shapes(expected: Mapping[str, tuple[int, ...]], actual: Mapping[str, tuple[int, ...]]) -> None:
+    problems = [f"{name} is missing" for name in expected.keys() - actual.keys()]
+    problems += [f"{name} is not known" for name in actual.keys() - expected.keys()]
     problems += [
-        f"{name} is {list(given[name])}, not {list(expected[name])}"
-        for name in expected.keys() & given.keys()
-        if given[name] != expected[name]
+        f"{name} is {list(actual[name])}, not {list(expected[name])}"
+        for name in expected.keys() & actual.keys()
+        if actual[name] != expected[name]
     ]
     if problems:
         raise _misfit(problems)
@@ -315,11 +315,13 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
 
 def _shapes(file: TensorFile, prefix: str, known_types: frozenset[str]) -> dict[str, tuple[int, ...]]:
     """The shapes of tensors with this prefix. Raises `CheckpointError` for a type that is never written."""
-    found = {name.removeprefix(prefix): info for name, info in file.tensors.items() if name.startswith(prefix)}
-    problems = [f"{name} is of the type {info.dtype}" for name, info in found.items() if info.dtype not in known_types]
+    tensors = {name.removeprefix(prefix): info for name, info in file.tensors.items() if name.startswith(prefix)}
+    problems = [
+        f"{name} is of the type {info.dtype}" for name, info in tensors.items() if info.dtype not in known_types
+    ]
     if problems:
         raise _misfit(problems)
-    return {name: info.shape for name, info in found.items()}
+    return {name: info.shape for name, info in tensors.items()}
 
 
 def _read(file: TensorFile, prefix: str) -> dict[str, Tensor]:

@@ -128,7 +128,7 @@ def leave(status: int) -> NoReturn:
     if status == INTERRUPTED:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a wrapper may forward the same Ctrl-C
     main = threading.main_thread()
-    if any(not each.daemon for each in threading.enumerate() if each is not main):
+    if any(not thread.daemon for thread in threading.enumerate() if thread is not main):
         sys.exit(status)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing left to interrupt
     atexit._run_exitfuncs()

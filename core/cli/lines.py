@@ -267,12 +267,12 @@ def run_lines(
             group = lines[first : first + NUM_TOGETHER]
             compiled = [_compiled(translator, replace(request, source_text=line)) for line in group]
             results = translator.run_many(
-                [each for each in compiled if not isinstance(each, TextError | ExperimentError)], need_maps=need_maps
+                [entry for entry in compiled if not isinstance(entry, TextError | ExperimentError)], need_maps=need_maps
             )
-            for line, each in zip(group, compiled, strict=True):
+            for line, entry in zip(group, compiled, strict=True):
                 number += 1
-                if isinstance(each, TextError | ExperimentError):
-                    yield Outcome(number, line, None, each)
+                if isinstance(entry, TextError | ExperimentError):
+                    yield Outcome(number, line, None, entry)
                 else:
                     yield Outcome(number, line, next(results), None)
 

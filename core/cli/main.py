@@ -63,23 +63,23 @@ def make_parser(commands: Collection[str] = SUBCOMMANDS, *, has_options: bool = 
     return parser
 
 
-def _no_such_command(given: str) -> str:
+def _no_such_command(argument: str) -> str:
     """The message for a first argument that is not a command."""
     known = (WINDOW, *SUBCOMMANDS)
-    problem = f"{given!r} is not a command. Commands: {', '.join(known)}."
-    if given.startswith("-"):
+    problem = f"{argument!r} is not a command. Commands: {', '.join(known)}."
+    if argument.startswith("-"):
         return f"{problem} Put the command before its options."
-    if kind := _kind_of(given):
+    if kind := _kind_of(argument):
         return f"{problem} To open a {kind} in the window: augenmerk app {kind.upper()}."
-    if near := difflib.get_close_matches(given, known, n=1):
+    if near := difflib.get_close_matches(argument, known, n=1):
         return f"{problem} Did you mean {near[0]}?"
     return f"{problem} To translate a sentence: augenmerk translate SENTENCE."
 
 
-def _kind_of(given: str) -> str:
+def _kind_of(argument: str) -> str:
     """“file”, “folder” or an empty string. A sentence may be longer than any path."""
     try:
-        path = Path(given)
+        path = Path(argument)
         return "folder" if path.is_dir() else "file" if path.is_file() else ""
     except OSError:
         return ""

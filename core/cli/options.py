@@ -140,15 +140,15 @@ def into_code(language: str, codes: Sequence[str], run: "RunConfig") -> str:
 
 def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> list[Head]:
     """The named heads, and those of groups that are not named otherwise. `heads`: all of the model."""
-    found = [each for each in named if isinstance(each, Head)]
-    for group in (each for each in named if isinstance(each, HeadGroup)):
+    single = [part for part in named if isinstance(part, Head)]
+    for group in (part for part in named if isinstance(part, HeadGroup)):
         members = [head for head in heads if head in group]
         if not members:
             raise AnalysisError(
                 f"This model has no {display_text(group)}. `augenmerk info` shows its numbers of layers and heads."
             )
-        found += [head for head in members if head not in found]
-    return found
+        single += [head for head in members if head not in single]
+    return single
 
 
 def add_device(parser: argparse._ActionsContainer) -> None:
@@ -388,9 +388,10 @@ def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -
     mask = (CausalMaskLifted(),) if options.lift_mask else ()
     own = (*edits, *options.set_row, *mask, *words, *options.force_token)
     saved: SavedExperiment | None = getattr(options, "saved", None)
-    kept = () if saved is None else saved.experiment.without(*saved.experiment.general).interventions
-    sites = {site_of(each) for each in own}
-    return (*(each for each in kept if site_of(each) not in sites), *read_general(options), *own)
+    from_file = () if saved is None else saved.experiment.without(*saved.experiment.general).interventions
+    sites = {site_of(intervention) for intervention in own}
+    others = (intervention for intervention in from_file if site_of(intervention) not in sites)
+    return (*others, *read_general(options), *own)
 
 
 def read_output(options: argparse.Namespace) -> Output:
@@ -401,29 +402,29 @@ def read_output(options: argparse.Namespace) -> Output:
 
 def parse_head(text: str) -> Head:
     """The head named kind:layer:head, counted from 1. Raises `argparse.ArgumentTypeError`."""
-    found = _heads_named(text)
-    if not isinstance(found, Head):
+    named = _heads_named(text)
+    if not isinstance(named, Head):
         form = "a head. Write kind:layer:head, such as cross:2:5"
         _refuse(text, f"{form}, with a kind of {', '.join(ATTENTION_KINDS)} and numbers from 1")
-    return found
+    return named
 
 
 def parse_heads(text: str) -> Head | HeadGroup:
     """The head named like cross:2:5, or a group: cross:2, cross:*:5, cross. Raises `argparse.ArgumentTypeError`."""
-    found = _heads_named(text)
-    if found is None:
+    named = _heads_named(text)
+    if named is None:
         form = "Write cross:2:5 for one head, cross:2 for a layer, cross:*:5 for a head of all layers or cross for all"
         kinds = ", ".join(ATTENTION_KINDS)
         _refuse(text, f"a head or a group of heads. {form}, with a kind of {kinds} and numbers from 1")
-    return found
+    return named
 
 
 def _heads_named(text: str) -> Head | HeadGroup | None:
-    name, *places = text.split(":")
+    name, *numbers = text.split(":")
     kind = next((known for known in ATTENTION_KINDS if known == name), None)
     try:
         layer, head = [
-            None if place == "*" else parse_index(place) for place in (*places, "*", "*")[: max(len(places), 2)]
+            None if number == "*" else parse_index(number) for number in (*numbers, "*", "*")[: max(len(numbers), 2)]
         ]
     except ValueError:
         return None
@@ -432,10 +433,10 @@ def _heads_named(text: str) -> Head | HeadGroup | None:
     return HeadGroup(kind, layer, head) if layer is None or head is None else Head(kind, layer, head)
 
 
-def _refuse(text: str, wanted: str) -> NoReturn:
+def _refuse(text: str, expected: str) -> NoReturn:
     """Raises `argparse.ArgumentTypeError`, with a hint for a sentence in place of the value of an option."""
     hint = ". Put the sentence before this option." if " " in text else ""
-    raise argparse.ArgumentTypeError(f"{shown(text)} is not {wanted}{hint}")
+    raise argparse.ArgumentTypeError(f"{shown(text)} is not {expected}{hint}")
 
 
 def parse_network(text: str) -> Network:
@@ -495,8 +496,8 @@ def _add_repeatable(
     parser.add_argument(name, action="append", type=read, default=[], metavar=metavar, help=text)
 
 
-def _attention_row(place: str, weights: str) -> AttentionRow:
-    head, _, row = place.rpartition(":")
+def _attention_row(head_and_row: str, weights: str) -> AttentionRow:
+    head, _, row = head_and_row.rpartition(":")
     if not head:
         raise ValueError
     return AttentionRow(parse_head(head), parse_index(row), tuple(map(_number, weights.split(","))))

@@ -109,8 +109,8 @@ def _translate(options: argparse.Namespace) -> int:
     output = read_output(options)
     interventions = read_interventions(options, translator.checkpoint.codecs.target)
     if options.target is not None:  # first, because --lift-mask needs the given translation
-        given = Experiment(into_language(options, text), GivenTarget(options.target), interventions)
-        return _print_one(translator, given, output, options)
+        request = Experiment(into_language(options, text), GivenTarget(options.target), interventions)
+        return _print_one(translator, request, output, options)
     request = Experiment(into_language(options, text), output, interventions)
     if options.jsonl:
         return _print_json_lines(translator, request, options, is_stream=is_stream)
@@ -128,18 +128,22 @@ def _print_one(
     experiments = [experiment]
     if options.target is not None:
         experiments.insert(0, replace(experiment.without(CausalMaskLifted()), output=own_decoding))
-    found = list(translator.run_many(map(translator.compile, experiments), need_maps=options.attention is not None))
-    translation, given = found[0], found[1] if len(found) > 1 else None
+    compiled = map(translator.compile, experiments)
+    translations = list(translator.run_many(compiled, need_maps=options.attention is not None))
+    translation = translations[0]
+    given_translation = translations[1] if len(translations) > 1 else None
     if options.attention:
-        save_attention(translator, given or translation, options.attention)
+        save_attention(translator, given_translation or translation, options.attention)
     if options.json:
-        values = as_dict(translator, translation) | ({} if given is None else {"given": as_dict(translator, given)})
+        values = as_dict(translator, translation)
+        if given_translation is not None:
+            values["given"] = as_dict(translator, given_translation)
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return 0
     print(one_line(translation.text), flush=True)
-    if given is not None:
-        print_probabilities(translation, given)
-    print_notes(found, left_out=left_out_words(translator, translation))
+    if given_translation is not None:
+        print_probabilities(translation, given_translation)
+    print_notes(translations, left_out=left_out_words(translator, translation))
     return 0
 
 
@@ -168,8 +172,10 @@ def _print_json_list(translator: "Translator", request: Experiment, options: arg
     """Print an object for one line of standard input, or a list for several, with null for empty lines."""
     lines = [into_language(options, line) for line in read_all_lines(STANDARD_INPUT)]
     if len(lines) == 1:
-        (found,) = translator.run_many([translator.compile(replace(request, source_text=lines[0]))], need_maps=False)
-        print(json.dumps(as_dict(translator, found), ensure_ascii=False, indent=2))
+        (translation,) = translator.run_many(
+            [translator.compile(replace(request, source_text=lines[0]))], need_maps=False
+        )
+        print(json.dumps(as_dict(translator, translation), ensure_ascii=False, indent=2))
         return 0
     refusals = Refusals(ignore_empty=True)
     values = []
@@ -215,14 +221,14 @@ def _require_no_other_maps(folder: Path) -> None:
         )
 
 
-def print_probabilities(own: "Translation", given: "Translation") -> None:
+def print_probabilities(own: "Translation", given_translation: "Translation") -> None:
     """Print the given translation and both probabilities, of the whole and per token."""
-    print(one_line(given.text))
-    for name, each in (("own", own), ("given", given)):
-        num_tokens = len(each.log_probabilities)
+    print(one_line(given_translation.text))
+    for name, translation in (("own", own), ("given", given_translation)):
+        num_tokens = len(translation.log_probabilities)
         print(
-            f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {counted(num_tokens, 'token')}, "
-            f"{percent(math.exp(each.log_probability / num_tokens), 1)} a token (geometric mean)"
+            f"{name + ':':<7}log-probability {translation.log_probability:8.3f} nats, {counted(num_tokens, 'token')}, "
+            f"{percent(math.exp(translation.log_probability / num_tokens), 1)} a token (geometric mean)"
         )
 
 
@@ -249,7 +255,7 @@ def as_dict(translator: "Translator", translation: "Translation") -> dict[str, A
         "translation": translation.text,
         "output": part_to_json(translation.experiment.output),
         "interventions": [part_to_json(intervention) for intervention in translation.experiment.interventions],
-        "unreached": [part_to_json(each) for each in translation.unreached],
+        "unreached": [part_to_json(intervention) for intervention in translation.unreached],
         "log_probability": translation.log_probability,
         "source_tokens": translation.source_tokens,
         "read_tokens": translation.read_tokens,

@@ -134,7 +134,7 @@ class Setting:
         if self.limits is None or isinstance(value, bool):
             return ""
         if isinstance(value, str):
-            value = next((found for kind in (int, float) if (found := _read(value, kind)) is not _REFUSED), value)
+            value = next((number for kind in (int, float) if (number := _read(value, kind)) is not _REFUSED), value)
         is_beyond = isinstance(value, int | float) and value > self.limits.high
         return (
             f", at most {self.limits.high:,}" if is_beyond and f"{self.limits.high:,}" not in str(self.limits) else ""
@@ -155,8 +155,8 @@ class Setting:
 
 def setting(default: Any, name: str, description: str, limits: Limits | None = None, **details: Any) -> Any:
     """Declares a field of `Settings`; the arguments are those of `Setting`."""
-    each = Setting(name, description, limits=limits, **details)
-    return dataclasses.field(default=default, metadata={"setting": each})
+    declaration = Setting(name, description, limits=limits, **details)
+    return dataclasses.field(default=default, metadata={"setting": declaration})
 
 
 def _read(text: str, kind: Any) -> Any:
@@ -184,8 +184,8 @@ def _is_short(value: object) -> bool:
 def _kinds(hint: Any) -> Iterator[Any]:
     """Each of the types of a union."""
     if get_origin(hint) in (Union, types.UnionType):
-        for each in get_args(hint):
-            yield from _kinds(each)
+        for member in get_args(hint):
+            yield from _kinds(member)
     else:
         yield hint
 
@@ -204,8 +204,8 @@ class Settings:
         cls.owner = owner
 
     def __post_init__(self) -> None:
-        for name, each in self.described().items():
-            each.check(self.owner, name, getattr(self, name))
+        for name, declaration in self.described().items():
+            declaration.check(self.owner, name, getattr(self, name))
 
     @classmethod
     @functools.cache

@@ -46,7 +46,7 @@ class ForeignCodec(TextCodec):
         return EncodedWord(
             text=text,
             ids=ids,
-            labels=tuple(self._label(piece, is_first=place == 0) for place, piece in enumerate(pieces)),
+            labels=tuple(self._label(piece, is_first=index == 0) for index, piece in enumerate(pieces)),
             unknown=tuple(token_id == unknown_id for token_id in ids),
             char_start=char_start,
             char_end=char_end,

@@ -83,12 +83,12 @@ class WordRules:
         return pieces
 
     def _cut(self, run: str) -> tuple[str, ...]:
-        found = self._remembered.get(run)
-        if found is None:
-            found = self._cases.get(run) or self._cut_by_patterns(run, self._cases)
+        tokens = self._remembered.get(run)
+        if tokens is None:
+            tokens = self._cases.get(run) or self._cut_by_patterns(run, self._cases)
             if len(self._remembered) < MAX_REMEMBERED:
-                self._remembered[run] = found
-        return found
+                self._remembered[run] = tokens
+        return tokens
 
     def _cut_by_patterns(self, run: str, cases: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         """Strip prefixes and suffixes until an exception or nothing to strip remains, then split at infixes."""
@@ -141,17 +141,17 @@ class WordRules:
 
     def _case_sequences(self) -> dict[str, list[tuple[str, ...]]]:
         """The tokens of each case that the patterns would cut, by first token: they are sought among all tokens."""
-        found: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        sequences: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
         for text in sorted(self._cases):
             if (
                 " " in text
-                or any(_length(each.search(text)) for each in (self._prefix, self._suffix))
-                or (self._infix.search(text))
+                or any(_length(pattern.search(text)) for pattern in (self._prefix, self._suffix))
+                or self._infix.search(text)
             ):
                 tokens = tuple(piece.text for piece in self._pieces(text, with_cases=False))
-                if tokens and tokens not in found[tokens[0]]:
-                    found[tokens[0]].append(tokens)
-        return dict(found)
+                if tokens and tokens not in sequences[tokens[0]]:
+                    sequences[tokens[0]].append(tokens)
+        return dict(sequences)
 
     def _with_case_sequences(self, pieces: list[Piece]) -> list[Piece]:
         """Tokens that together are a case become those of the case; of two that overlap the longer, then the first."""
@@ -164,13 +164,13 @@ class WordRules:
             if start not in taken and end - 1 not in taken:
                 chosen[start] = end
             taken.update(range(start, end))
-        found: list[Piece] = []
-        place = 0
-        while place < len(pieces):
-            end = chosen.get(place, place + 1)
-            found += self._of_case(pieces[place:end]) if place in chosen else pieces[place:end]
-            place = end
-        return found
+        merged: list[Piece] = []
+        index = 0
+        while index < len(pieces):
+            end = chosen.get(index, index + 1)
+            merged += self._of_case(pieces[index:end]) if index in chosen else pieces[index:end]
+            index = end
+        return merged
 
     def _of_case(self, pieces: list[Piece]) -> list[Piece]:
         """The tokens of the case that `pieces` form; `pieces` themselves if a space between them prevents that."""
@@ -179,19 +179,20 @@ class WordRules:
         case = self._cases.get(text[: len(text) - has_space])
         if case is None:
             return pieces
-        found, start = [], pieces[0].start
+        case_pieces = []
+        start = pieces[0].start
         for number, token in enumerate(case, start=1):
-            found.append(Piece(token, start, has_space and number == len(case)))
+            case_pieces.append(Piece(token, start, has_space and number == len(case)))
             start += len(token)
-        return found
+        return case_pieces
 
     def _matches(self, pieces: list[Piece]) -> list[tuple[int, int]]:
         texts = [piece.text for piece in pieces]
         return [
-            (place, place + len(tokens))
-            for place, text in enumerate(texts)
+            (start, start + len(tokens))
+            for start, text in enumerate(texts)
             for tokens in self._sequences.get(text, ())
-            if tuple(texts[place : place + len(tokens)]) == tokens
+            if tuple(texts[start : start + len(tokens)]) == tokens
         ]
 
 
@@ -257,16 +258,16 @@ def check_length(line: str) -> None:
     """Raise `TextError` if a typed text or one of its words is too long to tokenize quickly."""
     if len(line) > MAX_CHARACTERS:
         raise TextError(phrase("long_text", limit=f"{MAX_CHARACTERS:,}"))
-    if found := _LONG_WORD.search(line):
-        raise TextError(phrase("long_word", word=repr(found[0][:40]), limit=f"{MAX_WORD_CHARACTERS:,}"))
+    if match := _LONG_WORD.search(line):
+        raise TextError(phrase("long_word", word=repr(match[0][:40]), limit=f"{MAX_WORD_CHARACTERS:,}"))
 
 
 def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
     """The lines of a corpus without white space around them. Raises `CorpusError` if a word is too long."""
     for number, line in enumerate(lines, start=1):
-        if found := _LONG_WORD.search(line):
+        if match := _LONG_WORD.search(line):
             raise CorpusError(
-                f"In sentence {number:,} of the corpus, the word that starts with {found[0][:40]!r} has more than "
+                f"In sentence {number:,} of the corpus, the word that starts with {match[0][:40]!r} has more than "
                 f"{MAX_WORD_CHARACTERS:,} characters. Remove the sentence on both sides."
             )
         yield line.strip()

@@ -104,8 +104,8 @@ class WordCounts:
 def check_description(described: object) -> tuple[int, str, int, float]:
     """The number of words, kind, least and threshold in a description. Raises `ValueError`."""
     names = ("num_words", "kind", "least", "unusual_below")
-    found = Field(described, "word_counts").members(*names, optional=described if isinstance(described, dict) else ())
-    num_words, kind, least, unusual_below = (found[name] for name in names)
+    members = Field(described, "word_counts").members(*names, optional=described if isinstance(described, dict) else ())
+    num_words, kind, least, unusual_below = (members[name] for name in names)
     if not kind.text(MAX_KIND_CHARACTERS).isprintable():
         kind.refuse("text without control characters")
     return (
