@@ -44,7 +44,7 @@ _ROUNDED = (
 
 
 def about(seconds: float) -> str:
-    """A rounded duration for an estimate: "a few seconds", "about 30 seconds", "about 1 minute", "about 8 hours"."""
+    """A rounded duration for an estimate, such as "a few seconds" or "about 8 hours"."""
     if seconds < 8:
         return "a few seconds"
     _, unit, size, multiple = next(row for row in reversed(_ROUNDED) if seconds >= row[0])

@@ -162,7 +162,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _check_nesting(text: str, max_depth: int, max_containers: int | None) -> None:
-    """Counts brackets outside strings, so that no input can exhaust the stack or, by empty lists, the memory."""
+    """Counts brackets outside strings, so that no input can exhaust stack or memory."""
     depth = count = 0
     for match in _STRING_OR_BRACKET.finditer(text):
         mark = match.group()

@@ -314,7 +314,7 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
 
 
 def _shapes(file: TensorFile, prefix: str, known_types: frozenset[str]) -> dict[str, tuple[int, ...]]:
-    """The shapes of tensors with this prefix. Raises `CheckpointError` for a type that is never written."""
+    """The shapes of tensors with this prefix. Raises `CheckpointError` for an unknown type."""
     tensors = {name.removeprefix(prefix): info for name, info in file.tensors.items() if name.startswith(prefix)}
     problems = [
         f"{name} is of the type {info.dtype}" for name, info in tensors.items() if info.dtype not in known_types

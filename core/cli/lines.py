@@ -249,7 +249,7 @@ def run_lines(
     *,
     need_maps: bool,
 ) -> "Iterator[Outcome]":
-    """The outcome of each line, in order. Lines that arrive together are translated in one batch.
+    """The outcome of each line, in order. Lines that arrive together are one batch.
 
     Args:
         translator: the model.

@@ -139,7 +139,7 @@ def into_code(language: str, codes: Sequence[str], run: "RunConfig") -> str:
 
 
 def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> list[Head]:
-    """The named heads, and those of groups that are not named otherwise. `heads`: all of the model."""
+    """The named heads, and those of named groups; `heads` are all of the model."""
     single = [part for part in named if isinstance(part, Head)]
     for group in (part for part in named if isinstance(part, HeadGroup)):
         members = [head for head in heads if head in group]
@@ -376,7 +376,9 @@ def read_general(options: argparse.Namespace) -> tuple[General, ...]:
 
 
 def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -> tuple[Intervention, ...]:
-    """The changes of `add_interventions` and `--experiment`. Words are forced as tokens of this vocabulary.
+    """The changes of `add_interventions` and `--experiment`.
+
+    Words are forced as tokens of this vocabulary.
 
     Raises:
         ExperimentError: a word cannot be written with this vocabulary, or a head is named twice.
@@ -410,7 +412,11 @@ def parse_head(text: str) -> Head:
 
 
 def parse_heads(text: str) -> Head | HeadGroup:
-    """The head named like cross:2:5, or a group: cross:2, cross:*:5, cross. Raises `argparse.ArgumentTypeError`."""
+    """The head named like cross:2:5, or a group: cross:2, cross:*:5, cross.
+
+    Raises:
+        argparse.ArgumentTypeError: the text names neither.
+    """
     named = _heads_named(text)
     if named is None:
         form = "Write cross:2:5 for one head, cross:2 for a layer, cross:*:5 for a head of all layers or cross for all"
@@ -434,7 +440,7 @@ def _heads_named(text: str) -> Head | HeadGroup | None:
 
 
 def _refuse(text: str, expected: str) -> NoReturn:
-    """Raises `argparse.ArgumentTypeError`, with a hint for a sentence in place of the value of an option."""
+    """Raises `argparse.ArgumentTypeError`, with a hint if the text may be the sentence."""
     hint = ". Put the sentence before this option." if " " in text else ""
     raise argparse.ArgumentTypeError(f"{shown(text)} is not {expected}{hint}")
 

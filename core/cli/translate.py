@@ -124,10 +124,11 @@ def _translate(options: argparse.Namespace) -> int:
 def _print_one(
     translator: "Translator", experiment: Experiment, own_decoding: Output, options: argparse.Namespace
 ) -> int:
-    """Print one sentence, and a given translation next to the model's own, for which no mask can be lifted."""
+    """Print one sentence, and a given translation next to the model's own."""
     experiments = [experiment]
     if options.target is not None:
-        experiments.insert(0, replace(experiment.without(CausalMaskLifted()), output=own_decoding))
+        masked = experiment.without(CausalMaskLifted())  # only a given translation can do without the mask
+        experiments.insert(0, replace(masked, output=own_decoding))
     compiled = map(translator.compile, experiments)
     translations = list(translator.run_many(compiled, need_maps=options.attention is not None))
     translation = translations[0]
@@ -169,7 +170,7 @@ def _print_lines(translator: "Translator", request: Experiment, options: argpars
 
 
 def _print_json_list(translator: "Translator", request: Experiment, options: argparse.Namespace) -> int:
-    """Print an object for one line of standard input, or a list for several, with null for empty lines."""
+    """Print an object for one line of standard input, or a list with null for empty lines."""
     lines = [into_language(options, line) for line in read_all_lines(STANDARD_INPUT)]
     if len(lines) == 1:
         (translation,) = translator.run_many(

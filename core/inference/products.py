@@ -166,7 +166,7 @@ def has_rounded_products() -> bool:
 
 @cache
 def _sums_overflow() -> bool:
-    """Whether this processor adds two products of 8 bits in 16 bits, which can overflow (x86 without VNNI)."""
+    """Whether sums of two products of 8 bits can overflow 16 bits here (x86 without VNNI)."""
     products = RoundedProduct(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
     return bool((products - 64).abs().max() > 1)
 

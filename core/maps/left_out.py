@@ -33,7 +33,7 @@ times less probable. Chosen on `val`, and checked on other sentences: tests/core
 def left_out_words(
     translator: "Translator", translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[Word, ...]:
-    """The content words of the source that the model probably left out of its translation; see `LEAST_FACTOR`.
+    """The content words of the source that the model probably left out; see `LEAST_FACTOR`.
 
     If no token needs a word, but the translation fits the sentence better without it, then its meaning is missing. A
     gain is required because a word may also be needless if the sentence says the same twice.

@@ -68,7 +68,7 @@ class ComponentGroup:
 
 
 def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, ...]:
-    """Token, position, the heads of each layer, the network of each layer, biases; in the order of `components`."""
+    """Token, position, heads and network of each layer, biases; in the given order."""
     places: dict[tuple[str, str], list[int]] = {}
     for index, component in enumerate(components):
         names = name_in_stack(component), component.title
@@ -190,7 +190,7 @@ OTHERS = "others"
 def _chosen_groups(
     components: Sequence[Component], products: NDArray[np.float64], opened: str
 ) -> tuple[ComponentGroup, ...]:
-    """The groups with the largest products [P, any], or the members of one of them; the rest are “others”."""
+    """The groups with the largest products [P, any], or the members of one; then “others”."""
     groups = group_components(components)
     if opened not in ("", *(group.name for group in groups)):
         names = ", ".join(group.name for group in groups)

@@ -44,7 +44,7 @@ class ResidualStream:
         return self.components_before(len(self.sublayers))
 
     def components_before(self, depth: int) -> tuple[Component, ...]:
-        """The components of the stream before the sublayer `depth`: P, in the order of `split`."""
+        """The P components of the stream before the sublayer `depth`, ordered as in `split`."""
         per_layer = 2 if self.side == "encoder" else 3
         components: list[Component] = [Origin.TOKEN, Origin.POSITION]
         for index, sublayer in enumerate(self.sublayers[:depth]):
@@ -121,7 +121,7 @@ class ResidualStreams:
 
 
 def residual_streams(pair: PairPass) -> ResidualStreams:
-    """The residual streams of one pass. Raises `NonFiniteError` if the model's states are not finite."""
+    """The residual streams of one pass. Raises `NonFiniteError`, see `trace_sublayers`."""
     model = pair.model
     sublayers, _, _, logits = trace_sublayers(pair)
     num_encoder = 2 * len(model.encoder_layers)

@@ -185,7 +185,14 @@ def _marks(keys: Sequence[str]) -> tuple[BoolArray, BoolArray]:
 def _distances(
     rows: FloatArray, places: "np.ndarray[tuple[int], np.dtype[np.intp]]", num_queries: int, kind: MapKind
 ) -> FloatArray:
-    """Weight by distance, [L, H, 2 R + 1], summed over rows [L, H, Q, M] at `places` of `num_queries`."""
+    """Weight by distance, [L, H, 2 R + 1], summed over rows [L, H, Q, M].
+
+    Args:
+        rows: of maps.
+        places: the queries of these rows.
+        num_queries: of the maps.
+        kind: of the maps.
+    """
     num_keys = rows.shape[-1]
     if kind == "cross":
         places = np.rint(places * ((num_keys - 1) / max(1, num_queries - 1))).astype(np.intp)

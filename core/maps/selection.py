@@ -269,12 +269,12 @@ def _check_entries(entries: Sequence[int], count: int) -> None:
 def combine(
     maps: FloatArray, how: Combination = "mean", heads: Collection[tuple[int, int]] | None = None
 ) -> FloatArray:
-    """One map [Q, M] from the chosen heads of [L, H, Q, M]: their mean, or the maximum of each cell.
+    """One map [Q, M] from the chosen heads: their mean, or the maximum of each cell.
 
     The weights of a query sum to 1 in a mean, to 1 or more in a maximum.
 
     Args:
-        maps: all heads of a kind.
+        maps: all heads of a kind, [L, H, Q, M].
         how: "mean" or "max".
         heads: pairs of layer and head, counted from 0; None for all of them.
 

@@ -57,7 +57,7 @@ class AttentionChanges:
         return queries if self.temperatures is None else queries / self.temperatures[:, :, None, None]
 
     def with_rows(self, weights: Tensor, first_query: int = 0) -> Tensor:
-        """Weights [B, H, Q, M] of the queries from `first_query` on, with the rows that are set among them."""
+        """Weights [B, H, Q, M] of queries from `first_query` on, with the rows that are set."""
         if self.rows is None:
             return weights
         end = first_query + weights.size(2)

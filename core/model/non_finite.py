@@ -39,7 +39,9 @@ def require_finite(model: Transformer, encoding: Encoding, read: Tensor, logits:
 
 @torch.inference_mode()
 def non_finite(model: Transformer, encoding: Encoding, row: int, read_ids: Sequence[int]) -> NonFiniteError:
-    """The error that names the first layer whose output is not finite; the model runs once more to find it.
+    """The error that names the first layer whose output is not finite.
+
+    The model runs again to find it.
 
     Args:
         model: in evaluation mode.

@@ -61,9 +61,9 @@ class PairPass:
 
 
 def trace_sites(pair: PairPass, sites: Iterable[str]) -> dict[str, Tensor]:
-    """The values at these sites, names from `sites_of`, each with a leading dimension of 1, the batch.
+    """The values at these sites, each with a leading dimension of 1, the batch.
 
-    Gradients are recorded unless the caller has disabled them.
+    Sites are names from `sites_of`. Gradients are recorded unless the caller has disabled them.
 
     Raises:
         AnalysisError: the model has no such site.
@@ -137,7 +137,7 @@ def _layers_of(model: Transformer) -> Iterator[tuple[Side, int, nn.Module]]:
 
 
 def _places(model: Transformer) -> dict[str, tuple[nn.Module, ReadValue | None]]:
-    """The module of each site, and how to read the value there; None for a step of attention."""
+    """The module of each site, and how to read its value; None for a step of attention."""
     places: dict[str, tuple[nn.Module, ReadValue | None]] = {
         "encoder.embedding": (model.source_embedding, _output),
         "decoder.embedding": (model.target_embedding, _output),
@@ -187,7 +187,7 @@ def _keep(module: nn.Module, read: ReadValue, site: str, values: dict[str, Tenso
 
 @contextmanager
 def _reading_inside(module: nn.Module, sites: Mapping[str, str], values: dict[str, Tensor]) -> Iterator[None]:
-    """A context in which an attention module puts those `STEPS` that `sites` name into `values`.
+    """A context in which an attention module puts the `STEPS` named by `sites` into `values`.
 
     If the heads' outputs are among them, the output of its projection is their sum.
     """

@@ -140,7 +140,7 @@ class WordRules:
     # --- cases that the patterns cut apart ------------------------------------------------------------------------
 
     def _case_sequences(self) -> dict[str, list[tuple[str, ...]]]:
-        """The tokens of each case that the patterns would cut, by first token: they are sought among all tokens."""
+        """The tokens of each case that the patterns would cut, by their first token."""
         sequences: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
         for text in sorted(self._cases):
             if (
@@ -154,7 +154,10 @@ class WordRules:
         return dict(sequences)
 
     def _with_case_sequences(self, pieces: list[Piece]) -> list[Piece]:
-        """Tokens that together are a case become those of the case; of two that overlap the longer, then the first."""
+        """Tokens that together are a case become those of the case.
+
+        Of two cases that overlap, the longer one counts, of equally long ones the first.
+        """
         matches = self._matches(pieces)
         if not matches:
             return pieces
@@ -173,7 +176,10 @@ class WordRules:
         return merged
 
     def _of_case(self, pieces: list[Piece]) -> list[Piece]:
-        """The tokens of the case that `pieces` form; `pieces` themselves if a space between them prevents that."""
+        """The tokens of the case that `pieces` form.
+
+        `pieces` themselves if a space between them prevents that.
+        """
         has_space = pieces[-1].has_space
         text = "".join(piece.text + " " * piece.has_space for piece in pieces)
         case = self._cases.get(text[: len(text) - has_space])
@@ -263,7 +269,7 @@ def check_length(line: str) -> None:
 
 
 def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
-    """The lines of a corpus without white space around them. Raises `CorpusError` if a word is too long."""
+    """The stripped lines of a corpus. Raises `CorpusError` if a word is too long."""
     for number, line in enumerate(lines, start=1):
         if match := _LONG_WORD.search(line):
             raise CorpusError(

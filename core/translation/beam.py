@@ -93,7 +93,11 @@ class _Search:
     scores: Tensor
 
     def end_at_limits(self, end_id: int, length_penalty: float) -> bool:
-        """Ends all hypotheses of sentences with room for one more token that is not forced; whether there were any."""
+        """Ends all hypotheses of sentences with room for one more token that is not forced.
+
+        Returns:
+            Whether there were any.
+        """
         penalty = length_penalty_of(self.prefixes.size(2), length_penalty)
         open_indices = []
         for index, sentence in enumerate(self.sentences):
@@ -122,7 +126,10 @@ class _Search:
         self._keep(open_indices, live.parents, extended, live.scores)
 
     def _keep(self, indices: Sequence[int], parents: Tensor, prefixes: Tensor, scores: Tensor) -> None:
-        """Keeps the sentences at `indices`, with hypotheses [N, R'] that have the cached keys of their parents."""
+        """Keeps the sentences at `indices`, with these hypotheses [N, R'].
+
+        They have the cached keys of their parents.
+        """
         selected = torch.tensor(indices, dtype=torch.long, device=scores.device)
         num_rows = self.scores.size(1)
         rows = (torch.arange(len(parents), device=parents.device)[:, None] * num_rows + parents)[selected].flatten()
@@ -148,7 +155,7 @@ class BeamStep:
     def of(
         cls, candidates: _Candidates, live: _Candidates, prefixes: Tensor, end_id: int | None, beam: int
     ) -> "BeamStep":
-        """The step of the only sentence searched; `prefixes` [1, R, T] begin with the start token."""
+        """The step of the only sentence; `prefixes` [1, R, T] begin with the start token."""
 
         def hypotheses(ranked: _Candidates, count: int) -> list[tuple[tuple[int, ...], float]]:
             rows = zip(ranked.scores[0].tolist(), ranked.parents[0].tolist(), ranked.tokens[0].tolist(), strict=True)
@@ -175,7 +182,9 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
     should_stop: Callable[[], bool] = lambda: False,
     on_step: Callable[["BeamStep"], None] | None = None,
 ) -> list[list[int]]:
-    """The best hypothesis of each sentence. All hypotheses of all sentences are read side by side, with cached keys.
+    """The best hypothesis of each sentence.
+
+    All hypotheses of all sentences are read side by side, with cached keys.
 
     At each step the 2 K best continuations of a sentence's K live hypotheses are ranked by log-probability, equals by
     the rank of what they continue and then by token id. Those among the first K that end are kept as finished; the
@@ -253,7 +262,7 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
 def _require_numbers(
     model: Model, encoding: Encoding, candidates: _Candidates, prefixes: Tensor, sources: Sequence[int]
 ) -> None:
-    """Raises `NonFiniteError` if a best score is NaN, which any NaN or infinite logit causes."""
+    """Raises `NonFiniteError` if a best score is NaN, as any NaN or infinite logit makes it."""
     is_missing = candidates.scores[:, 0].isnan()
     if is_missing.any():
         index = int(is_missing.nonzero()[0])
@@ -277,7 +286,7 @@ def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _keep_ended(search: _Search, candidates: _Candidates, end_id: int | None, beam: int, length_penalty: float) -> None:
-    """Adds those of the first `beam` candidates that end to the finished hypotheses of their sentences."""
+    """Adds those of the first `beam` candidates that end to the finished hypotheses."""
     if end_id is None:
         return
     first_scores = candidates.scores[:, :beam]

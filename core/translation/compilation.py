@@ -70,7 +70,9 @@ class CompiledExperiment:
 def compile_experiment(
     experiment: Experiment, typed: EncodedSource, codecs: CodecPair, run_config: RunConfig, rules: DecodingRules
 ) -> CompiledExperiment:
-    """Checks an experiment against a model and expresses it in the model's ids. Heads and networks are checked later.
+    """Checks an experiment against a model and expresses it in the model's ids.
+
+    Heads and networks are checked later.
 
     Args:
         experiment: the experiment.

@@ -56,7 +56,7 @@ class DecodingRules:
 
     @classmethod
     def of_vocabulary(cls, vocabulary: Vocabulary, *, forbid_unknown: bool) -> "DecodingRules":
-        """Padding and the start mark are never chosen, nor is the unknown token if `forbid_unknown`."""
+        """Rules that forbid padding, the start mark and, on request, the unknown token."""
         allowed = {vocabulary.end_id} | (set() if forbid_unknown else {vocabulary.unknown_id})
         forbidden = (mark for mark in vocabulary.special_ids if mark not in allowed)
         return cls(vocabulary.start_id, vocabulary.end_id, tuple(sorted(forbidden)))
@@ -305,7 +305,11 @@ class _Sentence:
         return len(self.draft) >= self.limit or (bool(self.draft) and self.draft[-1] == end_id)
 
     def meets_old(self, end_id: int | None) -> bool:
-        """Continues with the old draft if it holds the last tokens and enough after them, at the nearest place."""
+        """Continues with the old draft at the nearest place with the same last tokens.
+
+        Returns:
+            Whether there is one, with enough tokens after it.
+        """
         last, length = self.draft[-MEETING_LENGTH:], len(self.draft)
         ends = range(MEETING_LENGTH, len(self.old) - MIN_REST + 1)
         meetings = [end for end in ends if self.old[end - MEETING_LENGTH : end] == last]

@@ -310,7 +310,10 @@ AnyIntervention = TypeVar("AnyIntervention", bound=Intervention)
 
 
 def site_of(intervention: Intervention) -> tuple[int, ...]:
-    """The place that an intervention changes; two with the same site exclude each other. Sites are ordered."""
+    """What an intervention changes; two with the same site exclude each other.
+
+    Sites are ordered.
+    """
     match intervention:
         case SourceWordRemoved(index) | SourceWordReplaced(index):
             return (0, index)
@@ -341,9 +344,9 @@ def scaling(part: Head | Network, factor: float = 0.0) -> Scaling:
 def in_groups(
     interventions: Iterable[Intervention], heads: Sequence[Head]
 ) -> tuple[tuple[str, tuple[Intervention, ...]], ...]:
-    """Texts for window and terminal, each with its interventions: one for heads of a group with the same factor.
+    """Texts for window and terminal, each with its interventions.
 
-    The forced pieces of a word have one text, too. All count from 1.
+    The heads of a group with the same factor have one text, and so have the forced pieces of a word. All count from 1.
 
     Args:
         interventions: any; each is in one of the groups.
@@ -533,7 +536,7 @@ class Experiment:
         return tuple(intervention for intervention in self.interventions if isinstance(intervention, kind))
 
     def with_interventions(self, *added: Intervention) -> "Experiment":
-        """The experiment with these interventions added; each replaces one that changes the same thing.
+        """The experiment with these interventions, which replace those of the same sites.
 
         Raises:
             ExperimentError: two of those added change the same thing, a token would be forced in a given target, or the

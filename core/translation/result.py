@@ -270,8 +270,8 @@ class Translation:
 
     @property
     def notes_on_unreached(self) -> tuple[CountedText, ...]:
-        """Notes for the reader on `unreached`. Rows of the encoder are source tokens, all others are steps."""
-        of_source = [
+        """Notes for the reader on `unreached`."""
+        of_source = [  # rows of the encoder are source tokens, all others are steps
             intervention
             for intervention in self.unreached
             if isinstance(intervention, AttentionRow) and intervention.head.kind == "encoder"

@@ -114,7 +114,10 @@ class Runner:
         draft: Translation | None = None,
         encoding: Encoding | None = None,
     ) -> list[Translation]:
-        """The results of a batch. See `Translator.run`; `digest` is the model's, an encoding replaces the sources'."""
+        """The results of a batch, see `Translator.run`.
+
+        `digest` is the model's; an encoding replaces that of the sources.
+        """
         began = time.perf_counter()
         with torch.inference_mode():
             encoding = self.encode(model, batch, need_maps) if encoding is None else encoding
@@ -130,7 +133,7 @@ class Runner:
         ]
 
     def encode(self, model: Model, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
-        """Each source once for all experiments that agree on it and on the changes in the encoder.
+        """Encodes each source once for experiments with the same changes in the encoder.
 
         The encoding of one source without changes in the encoder, as with most interventions, is kept for the next
         call; not that of a plain model, which may have hooks.
@@ -338,7 +341,7 @@ def _entropies(log_probabilities: Tensor) -> Tensor:
 
 
 def groups_to_run(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
-    """Indices of experiments that are computed side by side: the same kind of output, and similar lengths."""
+    """Groups of indices of experiments with the same kind of output and similar lengths."""
     by_output: dict[Output | type[GivenTarget], list[int]] = {}
     for index, request in enumerate(compiled):
         output = request.experiment.output

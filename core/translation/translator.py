@@ -279,10 +279,11 @@ class Translator:
         draft: Translation | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Translation]:
-        """The results of many different experiments, in their order; those of similar length are computed side by side.
+        """The results of many different experiments, in their order.
 
-        Experiments are taken, and results held, `EXPERIMENT_WINDOW` at a time, which bounds memory for any number of
-        them. Except for rounding, each result is that of `run`.
+        Those of similar length are computed side by side. Experiments are taken, and results held,
+        `EXPERIMENT_WINDOW` at a time, which bounds memory for any number of them. Except for rounding, each result
+        is that of `run`.
 
         Args:
             experiments: compiled or not; compile them first (see `compile`) to get errors one by one.
@@ -415,9 +416,10 @@ class Translator:
         *,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[tuple[float, ...]]:
-        """Natural logs of the probabilities of the tokens of `translation`, T values for each experiment.
+        """The log-probabilities of the tokens of `translation`, T for each experiment.
 
-        The model reads the experiment's source, with its heads and rows changed. Output and forced tokens are ignored.
+        They are natural logs. The model reads the experiment's source, with its heads and rows changed. Output and
+        forced tokens are ignored.
 
         Args:
             translation: by this model, or by one with the same vocabularies; its tokens are read under this model.
@@ -547,7 +549,7 @@ def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def _misfits(translator: Translator, experiment: Experiment) -> tuple[Intervention, ...]:
-    """The interventions that a model refuses, source edits first, because the others depend on them."""
+    """The interventions that a model refuses, source edits first: others depend on them."""
     fitting = experiment.baseline
     misfits: list[Intervention] = []
     for intervention in experiment.interventions:

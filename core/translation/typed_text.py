@@ -57,7 +57,7 @@ class EncodedSource:
 
 
 def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
-    """Tokenizes and numericalizes a text; text beyond the model's positions is left out, with a note.
+    """Tokenizes and numericalizes a text; what the model has no room for is left out.
 
     Raises:
         TextError: empty or only white space, more than `MAX_WORDS` words, or too little that the model can read.
@@ -156,7 +156,7 @@ def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[Note]:
 
 
 def _fitting(words: Sequence[EncodedWord], room: int, text: str, codec: TextCodec) -> list[EncodedWord]:
-    """As many whole words as fit into `room` ids; of a first word that is too long, as many pieces."""
+    """As many words as fit into `room` ids; if the first one does not, as many pieces."""
     fitting: list[EncodedWord] = []
     for word in words:
         room -= len(word.ids)
@@ -220,7 +220,7 @@ def _assemble(
 
 
 def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextCodec, run: RunConfig) -> EncodedSource:
-    """The source with words removed or replaced. All other words keep their ids, so that nothing else changes.
+    """The source with words removed or replaced. All other words keep their ids.
 
     Args:
         source: as typed.
