@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -10,7 +10,7 @@ from typing import Any, get_args
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import ExperimentFileError
-from augenmerk.core.extensions.lessons.lesson_file import Lesson, read_document
+from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_document
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, heads_of
 from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
@@ -83,7 +83,10 @@ def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
 
 
 def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
-    """Applies a view checked by `check_view`; the pinned cell follows with the next result."""
+    """Applies a view checked by `check_view`; the pinned cell follows with the next result.
+
+    Options that the view omits stay as the user chose them. Scenes of lessons omit none: see `read_for_window`.
+    """
     state.opened = frozenset(values)
     for name in CONTENT_FIELDS.keys() & values:
         setattr(state.tabs, name, values[name])
@@ -230,7 +233,11 @@ def read_lesson(state: ExperimentState, path: Path) -> Lesson:
 
 
 def read_for_window(state: ExperimentState, path: Path) -> SavedExperiment | Lesson:
-    """The experiment or lesson of a file. Raises `ExperimentFileError`, naming the file, if it cannot be shown."""
+    """The experiment or lesson of a file. Raises `ExperimentFileError`, naming the file, if it cannot be shown.
+
+    Options that a scene of a lesson omits get their defaults, since its texts describe what everybody sees. Those that
+    an experiment omits stay as the user chose them.
+    """
     read = read_document(path)
     try:
         _check(state, read)
@@ -238,7 +245,19 @@ def read_for_window(state: ExperimentState, path: Path) -> SavedExperiment | Les
         raise ExperimentFileError(
             f"{path} cannot be shown. {error} Nothing was opened; correct the file, or choose another."
         ) from error
+    if isinstance(read, Lesson):
+        return replace(read, scenes=tuple(map(_with_all_options, read.scenes)))
     return read
+
+
+def _with_all_options(scene: Scene) -> Scene:
+    """The scene with the defaults of the options that its view omits."""
+    defaults: dict[str, Any] = {
+        field.name: field.default for field in fields(MapViewSettings) if field.name in (*OPTIONS, "zoom")
+    }
+    if scene.saved.view.get("several"):
+        defaults["scope"] = "chosen"
+    return replace(scene, saved=replace(scene.saved, view=defaults | dict(scene.saved.view)))
 
 
 def _check(state: ExperimentState, read: SavedExperiment | Lesson) -> None:

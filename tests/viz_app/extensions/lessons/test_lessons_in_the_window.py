@@ -22,7 +22,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.extensions.documents.reading import is_experiment
+from augenmerk.viz_app.extensions.documents.reading import is_experiment, read_lesson
 from augenmerk.viz_app.extensions.documents.session import SESSION
 from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.lessons.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, LessonTextDialog
@@ -379,7 +379,7 @@ def test_unsaved_changes_are_asked_about(qtbot: QtBot, window: MainWindow, path:
     assert lessons.lesson.lesson is not None
     assert lessons.lesson.lesson.title == "Changed", "the other lesson waits for the answer"
     question(window).button(QMessageBox.StandardButton.Discard).click()
-    assert lessons.lesson.lesson == read_lesson_file(path)
+    assert lessons.lesson.lesson == read_lesson(window.state, path)
     lessons.lesson.rename("Again")
     lessons.close()
     question(window).button(QMessageBox.StandardButton.Save).click()

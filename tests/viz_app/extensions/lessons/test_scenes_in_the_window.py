@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment_file import write_experiment_file
 from augenmerk.viz_app.extensions.documents.reading import view_values
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
 from augenmerk.viz_app.extensions.pictures.printed_maps import small_maps
@@ -20,6 +21,7 @@ from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
+from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.state.marks import pointed_word
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for, settle, shown
@@ -41,6 +43,34 @@ def open_lesson(qtbot: QtBot, window: MainWindow, tmp_path: Path, *changes: dict
     documents_of(window).open(path)
     settle(qtbot, window)
     return path
+
+
+def test_a_scene_resets_the_options_it_omits_and_an_experiment_keeps_them(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    settings, experiment = window.state.settings, tmp_path / "one.augenmerk"
+    write_experiment_file(lesson_for(window).scenes[0].saved, experiment)
+    settings.transposes, settings.zoom = True, 40.0
+    documents_of(window).open(experiment)
+    settle(qtbot, window)
+    assert (settings.transposes, settings.zoom) == (True, 40.0)
+    open_lesson(qtbot, window, tmp_path)
+    assert (settings.transposes, settings.zoom) == (False, FIT), "the texts of a scene describe rows"
+    bar = lessons_of(window).bar
+    assert not bar.revert_button.isVisible()
+    settings.transposes = True
+    assert bar.revert_button.isVisible(), "the texts no longer fit"
+
+
+def test_a_scene_with_several_heads_shows_them_without_a_scope(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    lesson, path = lesson_for(window), tmp_path / "scenes.augenmerk"
+    saved = replace(lesson.scenes[0].saved, view={"several": (("cross", 0, 0), ("cross", 0, 1))})
+    write_lesson_file(replace(lesson, scenes=(replace(lesson.scenes[0], saved=saved),)), path)
+    documents_of(window).open(path)
+    settle(qtbot, window)
+    assert window.state.settings.scope == "chosen"
 
 
 ASKED = {"question": "What is it?", "answer": "A dog."}
