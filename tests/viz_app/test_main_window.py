@@ -128,7 +128,7 @@ def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtb
     qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
     panel = window.translate_page.head
     assert panel.title.whole == "Encoder self-attention · layer 3 · head 6"
-    assert not panel.controls.read_button.isEnabled()
+    assert not panel.controls.boxes["read"].isEnabled()
 
 
 @pytest.mark.heavy
@@ -149,14 +149,14 @@ def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
 ) -> None:
     page = make_window().translate_page
     page.state.intents.choose_head(Head("cross", 0, 0))
-    assert page.head.controls.predicted_button.isChecked()
+    assert page.head.controls.boxes["predicted"].isChecked()
     assert _row_labels(page) == ("ein", "mann", ".", "<eos>")
     assert "while it predicts that English token" in page.head.meaning.text()
-    page.head.controls.read_button.setChecked(True)
+    page.head.controls.boxes["read"].setChecked(True)
     page.save()
     assert preferences.restored(MapViewSettings()).label_mode == "read"
     again = make_window().translate_page
-    assert again.head.controls.read_button.isChecked()
+    assert again.head.controls.boxes["read"].isChecked()
     assert _row_labels(again) == ("<sos>", "ein", "mann", ".")
     assert "while it reads that English token" in again.head.meaning.text()
 
@@ -166,8 +166,8 @@ def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, pre
     window = make_window()
     page = window.translate_page
     page.state.intents.choose_head(Head("cross", 0, 0))
-    page.head.controls.read_button.setChecked(True)
-    qtbot.mouseClick(page.head.controls.predicted_button, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+    page.head.controls.boxes["read"].setChecked(True)
+    qtbot.mouseClick(page.head.controls.boxes["predicted"], Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
     assert _row_labels(page)[-1] == "<eos>"
     assert "predicts" in page.head.meaning.text()
     window.close()

@@ -7,7 +7,7 @@ from PySide6.QtCore import QByteArray, QRect
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.extensions.learn.chapter import read_chapters
 from augenmerk.viz_app.preferences import MAX_RECENT, Preference, Preferences
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings, remembered
+from augenmerk.viz_app.state.map_view_settings import MapViewSettings, choices_of, option, remembered
 
 
 def test_choices_are_remembered(preferences: Preferences) -> None:
@@ -37,6 +37,12 @@ def test_settings_of_earlier_versions_are_read(preferences: Preferences) -> None
     assert settings.hides_wrapping
     assert settings.hides_punctuation
     assert not settings.merges_words
+
+
+def test_an_option_that_settings_cannot_keep_is_refused_where_it_is_declared() -> None:
+    assert all(option.name in choices_of(MapViewSettings) for option in remembered(MapViewSettings()))
+    with pytest.raises(TypeError, match="Omit its key"):
+        option(0.5, "maps", key="translate/contrast")
 
 
 def test_what_nobody_chose_is_not_stored(preferences: Preferences) -> None:

@@ -36,8 +36,13 @@ def option(default: Any, *redraws: Redraws, key: str = "") -> Any:
     Args:
         default: its value until the user chooses another.
         redraws: the parts to redraw when it changes.
-        key: of the settings file; empty if it is not remembered.
+        key: of the settings file; empty if it is not remembered. It keeps flags, and one of the texts of a `Literal`.
+
+    Raises:
+        TypeError: the settings file cannot keep a value like the default.
     """
+    if key and not isinstance(default, bool | str):
+        raise TypeError(f"The settings file keeps flags and texts, so not the option {key!r}. Omit its key.")
     return field(default=default, metadata={"redraws": frozenset(redraws), "key": key})
 
 

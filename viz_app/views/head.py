@@ -9,8 +9,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QAction,
-    QActionGroup,
     QFocusEvent,
     QKeyEvent,
     QPainter,
@@ -20,12 +18,9 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
-    QAbstractButton,
-    QCheckBox,
     QFrame,
     QGridLayout,
     QMenu,
-    QRadioButton,
     QSizePolicy,
     QStackedWidget,
     QToolTip,
@@ -70,7 +65,6 @@ from ..widgets.layouts import (
     keep_room,
     row_of,
     set_visible,
-    wrapping_row,
 )
 from ..widgets.pictures import save_picture
 from ..worker.explaining import RowPartsJob
@@ -78,6 +72,7 @@ from ..worker.inference import ExperimentController, Failure
 from ..worker.jobs import TraceJob
 from .cell_menu import CellMenu, PartEditor
 from .commands import SWITCH_HEAD
+from .map_options import MapOptionControls
 
 SCOPES = {
     "head": ("this head", "This head alone"),
@@ -129,7 +124,7 @@ class HeadPanel(QFrame):
             self.map.addWidget(frame)
         self.query_key = QueryKeyCard(state, controller, self)
         self.pick_line = PickLine(state, self.query_key.explanation)
-        self.controls = TokenControls(state)
+        self.controls = MapOptionControls(state)
         self.sizes = SizeControls(state, self.drawings)
         self.title = ElidingLabel("heading")
         self.role = label("accent")
@@ -432,91 +427,6 @@ def forms_of_title(title: str, kind: MapKind) -> tuple[str, ...]:
     short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
     shorter = re.sub(r" · layer (\d+) · head (\d+)", r" \1·\2", short)
     return title, short, shorter, shorter.replace(" · ", " ")
-
-
-MODES = ("predicted", "read")
-"""The ways to name queries."""
-TOKEN_ACTIONS = {
-    "predicted": "Name the token predicted",
-    "read": "Name the token read",
-    "hides_wrapping": "Hide start and end",
-    "hides_punctuation": "Hide punctuation",
-    "merges_words": "Merge subwords",
-    "transposes": "Transpose",
-}
-"""The entries of the menu, by their settings or ways to name queries."""
-TOKEN_TIPS = {
-    "read": "Names the word that goes in: where does the model look to choose the word after it?",
-    "predicted": "Names the word that comes out: where did the model look while it chose this word?",
-    "hides_wrapping": "Hide the start and end tokens; the remaining weights are scaled up to the same sum",
-    "hides_punctuation": "Hide punctuation; the remaining weights are scaled up to the same sum",
-    "merges_words": map_text.MERGING_TIP,
-    "transposes": "Draw the tokens looked at from top to bottom, and those that look from left to right",
-}
-ENCODER_TIP = "The encoder predicts nothing: its queries are the tokens it reads."
-
-
-class TokenControls(QWidget):
-    """Controls for naming, hiding and merging tokens: in one line, in two if there is no room, or as a menu.
-
-    Attributes:
-        read_button, predicted_button, hide_wrapping, hide_punctuation, merge_words, transpose: the controls.
-        menu_button: opens a menu of the same choices; `actions_by_name` are its entries.
-    """
-
-    def __init__(self, state: ExperimentState) -> None:
-        super().__init__()
-        self._state = state
-        self.read_button = QRadioButton("token read")
-        self.predicted_button = QRadioButton("token predicted")
-        self.hide_wrapping = QCheckBox("start and end")
-        self.hide_punctuation = QCheckBox("punctuation")
-        self.merge_words = QCheckBox("merge subwords")
-        self.transpose = QCheckBox("transpose")
-        naming, hiding, drawing = QWidget(), QWidget(), QWidget()
-        row_of(label("muted", "name:"), self.predicted_button, self.read_button, spacing=10, within=naming)
-        boxes = self.hide_wrapping, self.hide_punctuation, self.merge_words, self.transpose
-        row_of(label("muted", "hide:"), *boxes[:2], spacing=10, within=hiding)
-        row_of(label("muted", "map:"), *boxes[2:], spacing=10, within=drawing)
-        wrapping_row((naming, hiding, drawing), spacing=12, within=self)
-        self.menu_button = MenuButton("Tokens ▾", "Which token a query is named by, and which tokens are hidden")
-        menu, modes = QMenu(self.menu_button), QActionGroup(self.menu_button)
-        menu.setToolTipsVisible(True)
-        self.menu_button.setMenu(menu)
-        self.actions_by_name = {name: menu.addAction(text) for name, text in TOKEN_ACTIONS.items()}
-        menu.insertSeparator(self.actions_by_name["hides_wrapping"])
-        for name in MODES:
-            modes.addAction(self.actions_by_name[name])
-        buttons = self.predicted_button, self.read_button, *boxes
-        both = zip(self.actions_by_name.values(), buttons, strict=True)
-        self._controls: dict[str, tuple[QAction | QAbstractButton, ...]] = dict(zip(TOKEN_ACTIONS, both, strict=True))
-        for name, (action, button) in self._controls.items():
-            action.setCheckable(True)
-            button.toggled.connect(action.setChecked)
-            action.toggled.connect(partial(self._choose, name))
-        self.rebuild()
-        state.result_changed.connect(self.rebuild)
-        state.selection.events.head.connect(self.rebuild, max_args=0)
-        on_redraw(state.settings, ("maps",), self.rebuild)
-
-    def rebuild(self) -> None:
-        """Updates the controls to the result and the settings."""
-        settings, is_encoder = self._state.settings, self._state.selection.head.kind == "encoder"
-        for name, both in self._controls.items():
-            for control in both:
-                control.setChecked(settings.label_mode == name if name in MODES else getattr(settings, name))
-                control.setEnabled(not (is_encoder and name in MODES))
-                tip = ENCODER_TIP if is_encoder and name in MODES else TOKEN_TIPS[name]
-                if tip != control.toolTip():
-                    control.setToolTip(tip)
-        for control in self._controls["merges_words"]:
-            control.setVisible(map_text.splits_words(self._state))
-
-    def _choose(self, name: str, is_chosen: bool) -> None:
-        if name not in MODES:
-            setattr(self._state.settings, name, is_chosen)
-        elif is_chosen:
-            self._state.settings.label_mode = "read" if name == "read" else "predicted"
 
 
 class SizeControls(QWidget):

@@ -48,8 +48,8 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
     page = _page(make_window)
     view = _view(page)
     assert "sleeping" in view.row_labels
-    qtbot.waitUntil(page.head.controls.merge_words.isVisible)
-    _click_box(qtbot, page.head.controls.merge_words)
+    qtbot.waitUntil(page.head.controls.boxes["merges_words"].isVisible)
+    _click_box(qtbot, page.head.controls.boxes["merges_words"])
     view = _view(page)
     assert "ing" in view.row_labels
     page.save()
@@ -60,7 +60,7 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
 def test_a_transposed_map_is_clicked_picked_and_explained_as_it_is_drawn(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     heatmap, pair = page.head.heatmap, Pair(2, 1)
-    _click_box(qtbot, page.head.controls.transpose)
+    _click_box(qtbot, page.head.controls.boxes["transposes"])
     assert _view(page).row_labels[1] == "ein"
     place = heatmap.cell_rect(pair)
     assert place is not None
@@ -79,8 +79,8 @@ def test_a_transposed_map_is_clicked_picked_and_explained_as_it_is_drawn(make_wi
 def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     page = _page(make_window)
     assert "hidden" not in page.head.meaning.text()
-    _click_box(qtbot, page.head.controls.hide_wrapping)
-    _click_box(qtbot, page.head.controls.hide_punctuation)
+    _click_box(qtbot, page.head.controls.boxes["hides_wrapping"])
+    _click_box(qtbot, page.head.controls.boxes["hides_punctuation"])
     view = _view(page)
     assert view.column_labels == ("ein", "mann", "schläft")
     assert f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens." in page.head.meaning.text()
@@ -176,10 +176,7 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     panel = page.head
     qtbot.waitUntil(lambda: page.window().width() == size[0])
     controls, menu = panel.controls, panel.controls.menu_button
-    boxes = (
-        *(controls.read_button, controls.predicted_button),
-        *(controls.hide_wrapping, controls.hide_punctuation, controls.merge_words, controls.transpose),
-    )
+    boxes = tuple(controls.boxes.values())
     qtbot.waitUntil(lambda: menu.isVisible() == (size[1] < 700))
     assert controls.isVisible() != menu.isVisible()
     boxes = ((menu,) if menu.isVisible() else boxes) + (panel.export_button, panel.measure_menu, panel.scope_menu)

@@ -22,8 +22,8 @@ def test_choices_are_remembered_when_the_window_closes(
     view = page.state.maps.view()
     assert view is not None
     assert "sleeping" in view.row_labels
-    qtbot.waitUntil(page.head.controls.merge_words.isVisible)
-    for box in (page.head.controls.merge_words, page.head.controls.hide_punctuation):
+    qtbot.waitUntil(page.head.controls.boxes["merges_words"].isVisible)
+    for box in (page.head.controls.boxes["merges_words"], page.head.controls.boxes["hides_punctuation"]):
         qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
     page.heads.scale_menu.actions_by_name["own"].trigger()
     page.save()

@@ -24,6 +24,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import ShownMapsSwitch
 from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.map_options import MAP_OPTIONS
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.parts import lines_of, threshold_of
@@ -87,9 +88,9 @@ def test_menus_and_boxes_set_the_settings(panel: HeadPanel, state: ExperimentSta
     assert not panel.switch_button.isVisible()
     panel.scope_menu.actions_by_name["head"].trigger()
     assert not panel.combination_menu.isVisible()
-    for box in (controls.hide_wrapping, controls.hide_punctuation, controls.merge_words):
+    for box in (controls.boxes["hides_wrapping"], controls.boxes["hides_punctuation"], controls.boxes["merges_words"]):
         _click_box(qtbot, box)
-    controls.read_button.click()
+    controls.boxes["read"].click()
     assert (settings.hides_wrapping, settings.hides_punctuation, settings.merges_words) == (True, True, False)
     assert settings.label_mode == "read"
     panel.picture_menu.actions_by_name["lines"].trigger()
@@ -101,9 +102,9 @@ def test_menus_and_boxes_set_the_settings(panel: HeadPanel, state: ExperimentSta
 def test_controls_follow_settings_that_somebody_else_changes(panel: HeadPanel, state: ExperimentState) -> None:
     settings, controls = state.settings, panel.controls
     settings.hides_wrapping, settings.merges_words, settings.label_mode = True, False, "read"
-    assert controls.hide_wrapping.isChecked()
-    assert not controls.merge_words.isChecked()
-    assert controls.read_button.isChecked()
+    assert controls.boxes["hides_wrapping"].isChecked()
+    assert not controls.boxes["merges_words"].isChecked()
+    assert controls.boxes["read"].isChecked()
     settings.measure = "rollout"
     assert panel.measure_menu.text().startswith("rollout")
     settings.picture = "lines"
@@ -111,6 +112,20 @@ def test_controls_follow_settings_that_somebody_else_changes(panel: HeadPanel, s
     assert not panel.heatmap.isVisible()
     settings.line_threshold = 0.4
     assert threshold_of(panel).value() == 40
+
+
+def test_every_option_of_the_table_is_a_box_and_an_entry_of_the_menu(panel: HeadPanel, state: ExperimentState) -> None:
+    boxes, actions = panel.controls.boxes, panel.controls.actions_by_name
+    assert [*boxes] == [*actions] == [option.name for option in MAP_OPTIONS]
+    for option in MAP_OPTIONS:
+        assert boxes[option.name].toolTip() == actions[option.name].toolTip() == option.tip
+        for control in (boxes[option.name], actions[option.name]):
+            others = [other.value for other in MAP_OPTIONS if other.setting == option.setting and other != option]
+            setattr(state.settings, option.setting, others[0] if option.value else False)
+            control.setChecked(True)
+            assert getattr(state.settings, option.setting) == (option.value or True)
+    assert actions["hides_punctuation"].text() == "Hide punctuation"
+    assert actions["transposes"].text() == "Transpose"
 
 
 @pytest.mark.heavy
@@ -210,9 +225,9 @@ def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
 
 
 def test_without_split_words_there_is_nothing_to_merge(panel: HeadPanel, state: ExperimentState) -> None:
-    assert panel.controls.merge_words.isVisible()
+    assert panel.controls.boxes["merges_words"].isVisible()
     state.show_translation(make_translation())
-    assert not panel.controls.merge_words.isVisible()
+    assert not panel.controls.boxes["merges_words"].isVisible()
 
 
 def test_hiding_says_how_much_is_hidden_or_that_nothing_is(panel: HeadPanel, state: ExperimentState) -> None:
