@@ -3,7 +3,7 @@
 Nothing is computed, and torch is not imported, before something is asked of the model.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -82,8 +82,14 @@ class Pass:
     def value(self, site: str) -> FloatArray:
         """The value at a site of `core.model.sites` without the batch. Takes one more pass, the first time.
 
-        Values inside an attention module, such as its query, are in `heads`.
+        Values inside an attention module, such as its query, take a pass for each site. `heads` has those of all
+        layers after one.
+
+        Raises:
+            AnalysisError: the model has no such site.
         """
+        if site not in self._values:
+            self._values.update(self._read([site]))
         return read_only(self._values[site][0].float().cpu().numpy())
 
     def attention_output(self, kind: MapKind, layer: int) -> FloatArray:
@@ -156,11 +162,16 @@ class Pass:
 
     @cached_property
     def _values(self) -> "dict[str, Tensor]":
+        """The values at all sites, but those inside attention modules only once they were asked for."""
+        from ..model.sites import STEPS, sites_of
+
+        return self._read([site for site in sites_of(self.pair.model) if site.rpartition(".")[2] not in STEPS])
+
+    def _read(self, sites: Sequence[str]) -> "dict[str, Tensor]":
         import torch
 
-        from ..model.sites import STEPS, sites_of, trace_sites
+        from ..model.sites import trace_sites
 
-        sites = [site for site in sites_of(self.pair.model) if site.rpartition(".")[2] not in STEPS]
         with torch.inference_mode():
             return trace_sites(self.pair, sites)
 
