@@ -9,11 +9,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests import costs
+
+if TYPE_CHECKING:
+    from augenmerk.core.translation.translator import Translator
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 GRACE_SECONDS = 2.0  # for what a test has told to end and which is about to
@@ -107,6 +112,22 @@ def untrained_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.checkpoints import write_untrained_checkpoint
 
     return write_untrained_checkpoint(tmp_path_factory.mktemp("checkpoint") / "untrained.safetensors")
+
+
+@cache
+def open_once(path: Path | None, device: str) -> "Translator":
+    """A loader for tests of something else: each file is opened once, since requests do not change a translator."""
+    from augenmerk.core.translation.translator import Translator
+
+    translator = Translator.load(path, device)
+    translator.warm_up()
+    return translator
+
+
+@pytest.fixture(scope="session")
+def bundled_translator() -> "Translator":
+    """The bundled model."""
+    return open_once(None, "cpu")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ from tests.limits import files_limited
 from tests.viz_app.synthetic import FakeTranslator
 
 if TYPE_CHECKING:
-    from augenmerk.core.translation.translator import Translator
     from augenmerk.viz_app.main_window import MainWindow
 
 MakeWindow = Callable[..., "MainWindow"]
@@ -60,22 +58,6 @@ def theme(qapp: QApplication) -> Theme:
     if current_theme() != light or not qapp.styleSheet():
         light.apply(qapp)
     return light
-
-
-@cache
-def open_once(path: Path | None, device: str) -> "Translator":
-    """A loader for tests of something else: each file is opened once, since requests do not change a translator."""
-    from augenmerk.core.translation.translator import Translator
-
-    translator = Translator.load(path, device)
-    translator.warm_up()
-    return translator
-
-
-@pytest.fixture(scope="session")
-def bundled_translator() -> "Translator":
-    """The bundled model."""
-    return open_once(None, "cpu")
 
 
 @pytest.fixture

@@ -38,7 +38,8 @@ from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage, Veil
 from tests.checkpoints import write_untrained_checkpoint
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import lines_of
 from tests.viz_app.synthetic import FakeTranslator
 

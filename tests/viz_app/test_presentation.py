@@ -32,7 +32,8 @@ from augenmerk.viz_app.state.marks import marks_of_heads
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for
 from tests.viz_app.extensions.train.scripted import epoch_done, probe, request, started, step_done
 from tests.viz_app.parts import (

@@ -32,8 +32,9 @@ from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.head_roles import HERE, role_in_short, role_in_words
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.state.number_table import NumberTable
+from tests.conftest import open_once
 from tests.core.extensions.readers.marian_models import make_folder
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import examples_of
 
 LIMIT_MS = 60_000

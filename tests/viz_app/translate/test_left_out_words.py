@@ -13,7 +13,8 @@ from augenmerk.viz_app.state.sentence_text import Span
 from augenmerk.viz_app.theme import current_theme
 from augenmerk.viz_app.worker.explaining import LeftOutWordsJob
 from augenmerk.viz_app.worker.jobs import OpenTranslator
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 
 SENTENCE = "Eine Frau strickt gemütlich und wartet geduldig auf ihren Vater."
 COZILY, PATIENTLY = Span(18, 27), Span(39, 47)

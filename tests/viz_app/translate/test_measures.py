@@ -20,7 +20,8 @@ from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.map_text import describe
 from augenmerk.viz_app.state.map_view import MapView, Pair, Place
 from augenmerk.viz_app.translate.page import TranslatePage
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 
 
 @pytest.fixture

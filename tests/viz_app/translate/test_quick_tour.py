@@ -16,7 +16,8 @@ from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import documents_of, examples_of, learn_page_of, lessons_of, offer_tour_in, part
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model

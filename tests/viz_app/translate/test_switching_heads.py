@@ -18,7 +18,8 @@ from augenmerk.viz_app.theme import Theme, scaled
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.cell_menu import PartEditor
 from augenmerk.viz_app.views.chips import HINT
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 
 HEAD = Head("encoder", 1, 3)

@@ -26,7 +26,8 @@ from augenmerk.viz_app.own_files import set_aside
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current
 from augenmerk.viz_app.worker.jobs import describe
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, lessons_of, views_of
 from tests.viz_app.test_preferences import KEYS, NONSENSE
 

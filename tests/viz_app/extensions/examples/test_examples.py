@@ -15,7 +15,8 @@ from augenmerk.viz_app.extensions.examples.gallery import Example, GalleryError,
 from augenmerk.viz_app.extensions.examples.menu import ExamplesMenu, GalleryPopup, cell_of
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRANSLATE, examples_of, learn_page_of
 from tools.check_gallery import weights_of
 

@@ -46,7 +46,8 @@ from augenmerk.viz_app.state.map_view import Pair, Pointer
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, documents_of, learn_page_of, lessons_of
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")

@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.learn.test_predictions import SENTENCES
 from tests.viz_app.parts import documents_of, lessons_of
 

@@ -16,7 +16,8 @@ from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.tabs.word.view import WordTab
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.tab_contents import WordView
-from tests.viz_app.conftest import MakeWindow, open_once
+from tests.conftest import open_once
+from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import TRAIN, exports_of
 
 
