@@ -1,1 +1,1 @@
-"""Greedy decoding with a cache, and a sentence's translation with everything the model did on the way."""
+"""From an experiment, by greedy or beam search or a given translation, to a translation with its maps; its files."""

@@ -1,4 +1,4 @@
-"""The Analysis panel: tabs next to the maps. See "A tab" in docs/architecture.md."""
+"""The Analysis panel: tabs next to the maps. See "An analysis tab" in docs/architecture.md."""
 
 from collections.abc import Mapping
 from functools import partial
