@@ -1,52 +1,52 @@
-"""The contents of the analysis tabs, such as a word or a second sentence, which scenes of lessons keep. No Qt."""
+"""The contents of the analysis tabs, which scenes of lessons keep: choices that `Tab.contents` declares. No Qt."""
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+import re
+from collections.abc import Mapping
+from typing import Any
 
-from psygnal import SignalGroupDescriptor
+from psygnal import Signal
 
-WordView = Literal["parts", "lens", "layers"]
-HeadsQuestion = Literal["importance", "behaviour"]
-SampleKind = Literal["gold", "examples", "multi30k", "file"]
-CompareQuestion = Literal["sentence", "checkpoint"]
+from .tabs import TABS, Content
+
+_OF_MISSING_TAB = re.compile(r"([a-z][a-z0-9-]{0,59})_[a-z][a-z0-9_]{0,59}")
 
 
-@dataclass
+def declared_contents() -> Mapping[str, Content]:
+    """The contents of all tabs by their names in files: the name of the tab, an underscore, the name of the choice."""
+    return {f"{tab}_{name}": content for tab, declared in TABS.items() for name, content in declared.contents.items()}
+
+
+def missing_tab(name: str) -> str:
+    """The tab of a content that files keep although its extension is not installed; empty if `name` is no such name."""
+    match = _OF_MISSING_TAB.fullmatch(name)
+    return match[1] if match is not None and match[1] not in TABS else ""
+
+
 class TabContents:
-    """The choices in each tab. Each change of a field is an event of that name, which begins with that of the tab.
+    """The values of all contents, by their names in files.
 
     Attributes:
-        steps_step: the decoding step.
-        word_step: the decoding step of the explained token; None before one is chosen.
-        word_rival: the word that it is compared with, as typed, or an entry of the vocabulary; empty for the next best.
-        word_view: the parts of the logit, the predictions after each sublayer, or the translations from each encoder
-            layer.
-        alignment_threshold: weaker links are not drawn, except the strongest of each target word.
-        heads_question, heads_sample: what is measured, and on which sentences; a file is not kept by lessons.
-        compare_question: the choice between another sentence and another checkpoint.
-        compare_text: the second sentence of the last request.
-        compare_reads_first: whether the second is shown with the words of the first translation.
+        of_missing_tabs: those of the file opened last whose extensions are not installed; files keep them.
+
+    Signals:
+        changed(str): the content of this name.
     """
 
-    events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
+    changed = Signal(str)
 
-    steps_step: int = 0
-    word_step: int | None = None
-    word_rival: str = ""
-    word_view: WordView = "parts"
-    alignment_threshold: float = 0.2
-    heads_question: HeadsQuestion = "importance"
-    heads_sample: SampleKind = "gold"
-    compare_question: CompareQuestion = "sentence"
-    compare_text: str = ""
-    compare_reads_first: bool = False
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self.of_missing_tabs: Mapping[str, Any] = {}
 
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name] if name in self._values else declared_contents()[name].default
 
-CONTENT_FIELDS = {field.name: field for field in fields(TabContents)}
+    def __setitem__(self, name: str, value: Any) -> None:
+        if value != self[name]:
+            self._values[name] = value
+            self.changed.emit(name)
 
 
 def content(name: str) -> Any:
-    """A property for the state of a tab: the field `name` of its `state.tabs`."""
-    return property(
-        lambda part: getattr(part.state.tabs, name), lambda part, value: setattr(part.state.tabs, name, value)
-    )
+    """A property for the state of a tab: the content `name` of its `state.tabs`."""
+    return property(lambda part: part.state.tabs[name], lambda part, value: part.state.tabs.__setitem__(name, value))

@@ -13,18 +13,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.registry import Registry
-
 from ..state.number_table import NumberTable
+from ..state.tabs import TABS, Tab
 from ..theme import PANEL_MARGIN, scaled
 from ..views.commands import TOGGLE_ANALYSIS
 from ..widgets.buttons import choice_buttons, flat_button
 from ..widgets.commands import Command
 from ..widgets.layouts import column_of, row_of, wrapping_row
-from .analysis_tab import AnalysisContext, AnalysisTab, Tab
+from .analysis_tab import AnalysisContext, AnalysisTab
 
-TABS: Registry[Tab] = Registry("augenmerk.tabs", Tab, "analysis tab")
-"""Every tab, by its name in files, in the order of their buttons. All are extensions."""
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 
 

@@ -1,11 +1,11 @@
 """The common part of all tabs of the Analysis panel."""
 
 from dataclasses import dataclass
-from pkgutil import resolve_name
 
 from ..preferences import Preferences
 from ..state.experiment_state import ExperimentState
 from ..state.number_table import NumberTable
+from ..state.tabs import Tab
 from ..theme import PANEL_MARGIN, scaled, scales
 from ..views.live_panel import LivePanel
 from ..widgets.labels import label
@@ -29,38 +29,6 @@ class AnalysisContext:
     state: ExperimentState
     controller: ExperimentController
     preferences: Preferences
-
-
-@dataclass(frozen=True, eq=False)
-class Tab:
-    """The declaration of a tab. The tab's code is imported when the tab is first shown.
-
-    Attributes:
-        name: on the tab's button.
-        tip: of the button and of the command that opens the tab, without a full stop.
-        meaning: a sentence about its purpose and its limits.
-        code: the full name of its class, as “module:Class”.
-        order: its place among the buttons, from small to large.
-        search_words: of the command that opens the tab; see `Command`.
-        has_sentences: whether it shows sentences and translations itself. Presented, it takes the width of the screen.
-        follows_head: whether it shows something about the chosen head.
-        explains_words: whether it overrides `explain_word`.
-    """
-
-    name: str
-    tip: str
-    meaning: str
-    code: str
-    order: int
-    search_words: str = ""
-    has_sentences: bool = False
-    follows_head: bool = True
-    explains_words: bool = False
-
-    def make(self, context: AnalysisContext) -> "AnalysisTab":
-        """Imports the tab's code and makes the tab."""
-        tab: AnalysisTab = resolve_name(self.code)(context, self)
-        return tab
 
 
 class AnalysisTab(LivePanel):

@@ -2,7 +2,7 @@
 
 from augenmerk.core.cli.subcommand import Subcommand
 from augenmerk.core.extensions.readers.reader import FileReader, FolderReader
-from augenmerk.viz_app.translate.analysis_tab import Tab
+from augenmerk.viz_app.state.tabs import Tab
 
 SHARPEST = Tab(
     name="Sharpest",

@@ -3,7 +3,8 @@
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.extensions.widgets.bars import Bar, BarList
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from augenmerk.viz_app.state.tabs import Tab
+from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from augenmerk_example.sharpness import sharpness
 

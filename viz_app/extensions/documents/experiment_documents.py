@@ -35,6 +35,7 @@ from .reading import (
     is_shipped,
     read_for_window,
     saved_experiment,
+    tabs_missing,
 )
 
 FORMATS = {SUFFIX.removeprefix("."): f"Experiments and lessons (*{SUFFIX})", "": "All files (*)"}
@@ -211,9 +212,10 @@ class ExperimentDocuments(QObject):
             self._state.report(misfits)
 
     def _misfits(self, saved: SavedExperiment) -> str:
-        """A sentence naming the heads of the view that the current model lacks; empty if it lacks none."""
+        """Sentences on the heads of the view that the model lacks, and the tabs that the window lacks; else empty."""
         model = self._state.model
-        return heads_missing(saved.view, model.run.model) if model is not None else ""
+        heads = heads_missing(saved.view, model.run.model) if model is not None else ""
+        return " ".join(filter(None, (heads, tabs_missing(saved.view))))
 
     def _refuse(self, failure: Failure) -> None:
         """Reports a failure to open a file in a dialog."""

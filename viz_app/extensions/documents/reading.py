@@ -21,7 +21,8 @@ from ...state.experiment_state import ExperimentState
 from ...state.map_view import Pair, Pointer, PointerStyle, PointerTarget
 from ...state.map_view_settings import EXTENSIBLE, FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
 from ...state.sentence_text import MAX_CHARACTERS
-from ...state.tab_contents import CONTENT_FIELDS, TabContents
+from ...state.tab_contents import declared_contents, missing_tab
+from ...state.tabs import Content
 
 OPTIONS = choices_of(MapViewSettings)
 """The options of the maps that files keep, by name, with their choices."""
@@ -42,18 +43,18 @@ def saved_experiment(state: ExperimentState) -> SavedExperiment:
 
 def with_contents(saved: SavedExperiment, state: ExperimentState, page: str | None = None) -> SavedExperiment:
     """The same with the present content of one part of the window, if that is an analysis tab; None for all tabs."""
-    view = {name: value for name, value in saved.view.items() if name not in CONTENT_FIELDS}
+    contents = declared_contents()
+    view = {name: value for name, value in saved.view.items() if name not in contents}
     content = {name: value for name, value in _contents(state).items() if page is None or name.startswith(f"{page}_")}
     return replace(saved, view=view | content)
 
 
 def _contents(state: ExperimentState) -> dict[str, Any]:
-    found = {name: getattr(state.tabs, name) for name in CONTENT_FIELDS}
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name in declared_contents() if (value := state.tabs[name]) is not None}
 
 
 def view_values(state: ExperimentState) -> dict[str, Any]:
-    """Map options, zoom, the chosen heads and the pinned cell; positions count from 0."""
+    """Map options, zoom, the chosen heads, the pinned cell, contents of missing tabs; positions count from 0."""
     settings, selection = state.settings, state.selection
     values: dict[str, Any] = {name: getattr(settings, name) for name in OPTIONS}
     values["zoom"] = settings.zoom
@@ -63,22 +64,23 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
         values["pinned"] = (selection.pinned.query, selection.pinned.key)
     if selection.pointer is not None:
         values["pointer"] = (selection.pointer.target, selection.pointer.style)
-    return values
+    return values | dict(state.tabs.of_missing_tabs)
 
 
 def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     """Raises `ExperimentFileError` for an invalid value, before the screen changes."""
+    contents = declared_contents()
     for name, value in values.items():
         if name in EXTENSIBLE and isinstance(value, str) and _EXTENSION.fullmatch(value):
             continue  # perhaps of an extension that is not installed
         if name in OPTIONS:
             _check_option(name, value, OPTIONS[name])
-        elif name in CONTENT_FIELDS:
-            _check_content(name, value)
+        elif name in contents:
+            _check_content(name, value, contents[name])
         elif name in _READERS:
             _READERS[name](value)
-        else:
-            known = ", ".join(sorted((*OPTIONS, *_READERS, *CONTENT_FIELDS)))
+        elif not missing_tab(name):
+            known = ", ".join(sorted((*OPTIONS, *_READERS, *contents)))
             raise ExperimentFileError(f"view.{name} is unknown to this version. Use one of {known}.")
 
 
@@ -88,8 +90,12 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     Options that the view omits stay as the user chose them. Scenes of lessons omit none: see `read_for_window`.
     """
     state.opened = frozenset(values)
-    for name in CONTENT_FIELDS.keys() & values:
-        setattr(state.tabs, name, values[name])
+    for name in declared_contents().keys() & values:
+        state.tabs[name] = values[name]
+    known = {*OPTIONS, *_READERS}
+    state.tabs.of_missing_tabs = {
+        name: value for name, value in values.items() if name not in known and missing_tab(name)
+    }
     for name in OPTIONS:
         if name in values:
             setattr(state.settings, name, values[name])
@@ -129,6 +135,15 @@ def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
     )
 
 
+def tabs_missing(values: Mapping[str, Any]) -> str:
+    """A sentence naming the tabs of contents in a checked view that are not installed; empty if there are none."""
+    names = sorted({missing_tab(name) for name in values if name not in (*OPTIONS, *_READERS)} - {""})
+    if not names:
+        return ""
+    tabs = ", ".join(f"“{name}”" for name in names)
+    return f"The file has contents of tabs that are not installed here: {tabs}. Saving it again keeps them."
+
+
 def _check_option(name: str, value: object, choices: tuple[object, ...]) -> None:
     if False in choices and not isinstance(value, bool):
         raise ExperimentFileError(f"view.{name} is {value!r}. Use true or false.")
@@ -137,9 +152,10 @@ def _check_option(name: str, value: object, choices: tuple[object, ...]) -> None
         raise ExperimentFileError(f"view.{name} is {value!r}. Use one of {expected}.")
 
 
-def _check_content(name: str, value: object) -> None:
+def _check_content(name: str, value: object, content: Content) -> None:
     """Raises `ExperimentFileError` unless a tab can have this content."""
-    default, choices = CONTENT_FIELDS[name].default, choices_of(TabContents).get(name)
+    default = content.default
+    choices = (False, True) if isinstance(default, bool) else content.choices
     if choices:
         _check_option(name, value, choices)
     elif isinstance(default, str):

@@ -22,7 +22,7 @@ class SceneOnScreen:
         selected = state.selection.events
         for changed in (
             *(state.model_changed, state.experiment_changed, state.result_changed),
-            *(state.request.changed, state.settings.events, state.tabs.events),
+            *(state.request.changed, state.settings.events, state.tabs.changed),
             *(selected.head, selected.pinned, selected.pointer),
         ):
             changed.connect(self._compare_again, max_args=0)

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from augenmerk.core.quantities import duration
 
 from ...state.experiment_state import Progress, RequestState
-from ...translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ...state.tabs import Tab
+from ...translate.analysis_tab import AnalysisContext, AnalysisTab
 from ...widgets.commands import Command, run_by_key
 from ...widgets.labels import label
 from ...widgets.layouts import column_of, row_of, set_visible

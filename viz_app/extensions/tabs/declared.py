@@ -1,10 +1,15 @@
 """The tabs of this project, found by entry points. Their code is imported when they are shown."""
 
+from typing import get_args
+
 from augenmerk.core.extensions.analyses.contributions import METHOD
 
-from ...translate.analysis_tab import Tab
+from ...state.tabs import Content, Tab
+from .compare.questions import CompareQuestion
 from .heads.meanings import MEANINGS as MEANINGS_OF_HEADS
+from .heads.meanings import HeadsQuestion, SampleKind
 from .word.meanings import MEANINGS as MEANINGS_OF_WORD
+from .word.meanings import WordView
 
 STEPS = Tab(
     "Steps",
@@ -13,6 +18,7 @@ STEPS = Tab(
     "where the chosen head looks. Click to set the row.",
     "augenmerk.viz_app.extensions.tabs.steps.view:StepsTab",
     order=10,
+    contents={"step": Content(0)},
 )
 WORD = Tab(
     "Word",
@@ -22,6 +28,7 @@ WORD = Tab(
     order=20,
     search_words="parts direct logit attribution, encoder layers, DecoderLens",
     explains_words=True,
+    contents={"step": Content(None), "rival": Content(""), "view": Content("parts", get_args(WordView))},
 )
 ALIGNMENT = Tab(
     "Alignment",
@@ -30,6 +37,7 @@ ALIGNMENT = Tab(
     "weaker links. A link shows where the model looks, which may not be the word's translation.",
     "augenmerk.viz_app.extensions.tabs.alignment.view:AlignmentTab",
     order=30,
+    contents={"threshold": Content(0.2)},
 )
 HEADS = Tab(
     "Heads",
@@ -37,6 +45,10 @@ HEADS = Tab(
     MEANINGS_OF_HEADS["importance"],
     "augenmerk.viz_app.extensions.tabs.heads.view:HeadsTab",
     order=40,
+    contents={
+        "question": Content("importance", get_args(HeadsQuestion)),
+        "sample": Content("gold", get_args(SampleKind)),
+    },
 )
 SOURCE = Tab(
     "Source",
@@ -56,4 +68,9 @@ COMPARE = Tab(
     "augenmerk.viz_app.extensions.tabs.compare.view:CompareTab",
     order=60,
     has_sentences=True,
+    contents={
+        "question": Content("sentence", get_args(CompareQuestion)),
+        "text": Content(""),
+        "reads_first": Content(False),
+    },
 )

@@ -69,3 +69,21 @@ def test_a_lesson_with_a_missing_view_shows_the_map_says_so_and_keeps_it(
     lessons.lesson.rename("Other title")
     lessons.save()
     assert read_lesson_file(path).scenes[0].page == "entropy-flow"
+
+
+def test_an_experiment_with_contents_of_a_missing_tab_says_so_and_keeps_them(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window, path = make_window(), tmp_path / "saved.augenmerk"
+    saved = saved_experiment(window.state)
+    contents = {"entropy-flow_unit": "bits", "entropy-flow_head": ("cross", 1)}
+    write_experiment_file(replace(saved, view={**saved.view, **contents}), path)
+    documents_of(window).open(path)
+    settle(qtbot, window)
+    assert "not installed here: “entropy-flow”." in window.state.notice
+    documents_of(window).save(path)
+    assert contents.items() <= read_experiment_file(path).view.items()
+    write_experiment_file(saved, path)
+    documents_of(window).open(path)
+    settle(qtbot, window)
+    assert not contents.keys() & saved_experiment(window.state).view.keys(), "of another file"

@@ -10,10 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment_file import write_experiment_file
-from augenmerk.viz_app.extensions.documents.reading import view_values
+from augenmerk.viz_app.extensions.documents.reading import check_view, view_values
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING, LARGE_MAP, LessonTextDialog
 from augenmerk.viz_app.extensions.pictures.printed_maps import small_maps
 from augenmerk.viz_app.extensions.presentation.pointer import POINTER_COMMANDS
@@ -23,6 +24,7 @@ from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
 from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.state.marks import pointed_word
+from augenmerk.viz_app.state.tabs import TABS, Content, Tab
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for, settle, shown
 from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, lessons_of, open_chapter_in, presentation_of, views_of
@@ -294,7 +296,7 @@ CONTENTS: dict[str, tuple[dict[str, object], dict[str, object]]] = {
 
 
 def contents_of(window: MainWindow, names: dict[str, object]) -> dict[str, object]:
-    return {name: getattr(window.state.tabs, name) for name in names}
+    return {name: window.state.tabs[name] for name in names}
 
 
 @pytest.mark.parametrize("page", CONTENTS)
@@ -303,7 +305,7 @@ def test_a_scene_keeps_the_content_of_its_tab(qtbot: QtBot, window: MainWindow, 
     path = open_lesson(qtbot, window, tmp_path, {"page": page}, {"page": page})
     bar, tabs, lesson = lessons_of(window).bar, window.state.tabs, lessons_of(window).lesson
     for name, value in content.items():
-        setattr(tabs, name, value)
+        tabs[name] = value
     lessons_of(window).editing.update_scene()
     assert not bar.shows_changes
     lessons_of(window).save()
@@ -314,18 +316,40 @@ def test_a_scene_keeps_the_content_of_its_tab(qtbot: QtBot, window: MainWindow, 
     lesson.step(1)
     settle(qtbot, window)
     for name, value in other.items():
-        setattr(tabs, name, value)
+        tabs[name] = value
     lesson.step(-1)
     settle(qtbot, window)
     assert contents_of(window, content) == content
     assert not bar.shows_changes
     for name, value in other.items():
-        setattr(tabs, name, value)
+        tabs[name] = value
         assert bar.shows_changes
         bar.revert_button.click()
         settle(qtbot, window)
         assert contents_of(window, content) == content
         assert not bar.shows_changes
+
+
+def test_a_scene_keeps_the_content_that_another_package_declares_for_its_tab(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = Content("nats", ("nats", "bits"))
+    tab = Tab("Flow", "Flow of entropy", "A test.", "nowhere:Flow", order=100, contents={"unit": unit})
+    monkeypatch.setitem(TABS, "entropy-flow", tab)
+    path = open_lesson(qtbot, window, tmp_path, {"page": "entropy-flow"})
+    window.state.tabs["entropy-flow_unit"] = "bits"
+    lessons_of(window).editing.update_scene()
+    lessons_of(window).save()
+    view = read_lesson_file(path).scenes[0].saved.view
+    assert view["entropy-flow_unit"] == "bits"
+    with pytest.raises(ExperimentFileError, match="Use one of nats, bits"):
+        check_view(window.state, {"entropy-flow_unit": "watts"})
+    window.state.tabs["entropy-flow_unit"] = "nats"
+    lessons_of(window).lesson.step(1)
+    settle(qtbot, window)
+    lessons_of(window).lesson.step(-1)
+    settle(qtbot, window)
+    assert window.state.tabs["entropy-flow_unit"] == "bits"
 
 
 @pytest.mark.parametrize(
@@ -386,20 +410,20 @@ def test_the_second_sentence_of_a_scene_is_compared_when_it_is_shown(
 
 
 def test_closing_a_lesson_restores_the_content_of_the_tabs(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
-    window.state.tabs.compare_text = "Eine Frau ."
+    window.state.tabs["compare_text"] = "Eine Frau ."
     open_lesson(qtbot, window, tmp_path)
-    window.state.tabs.compare_text = "Zwei Katzen ."
+    window.state.tabs["compare_text"] = "Zwei Katzen ."
     lessons_of(window).lesson.mark_saved()
     lessons_of(window).close()
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: window.state.tabs.compare_text == "Eine Frau .")
+    qtbot.waitUntil(lambda: window.state.tabs["compare_text"] == "Eine Frau .")
 
 
 def test_a_scene_that_shows_another_part_forgets_the_content_of_the_former(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     open_lesson(qtbot, window, tmp_path, {"page": "compare"})
-    window.state.tabs.compare_text = "Zwei Katzen ."
+    window.state.tabs["compare_text"] = "Zwei Katzen ."
     lessons_of(window).editing.update_scene()
     lessons_of(window).editing.ask_for_texts()
     dialog = lessons_of(window).dialog
@@ -408,5 +432,5 @@ def test_a_scene_that_shows_another_part_forgets_the_content_of_the_former(
     dialog.buttons.accepted.emit()
     view = lessons_of(window).lesson.scenes[0].saved.view
     assert "compare_text" not in view
-    assert view["alignment_threshold"] == window.state.tabs.alignment_threshold
+    assert view["alignment_threshold"] == window.state.tabs["alignment_threshold"]
     lessons_of(window).lesson.mark_saved()

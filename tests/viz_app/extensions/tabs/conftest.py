@@ -14,9 +14,10 @@ from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.tabs import TABS, Tab
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.translate.analysis_panel import TABS, AnalysisPanel
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel
+from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import LoadJob
 from tests.core.translators import SHAPE, untrained

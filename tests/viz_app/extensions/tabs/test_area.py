@@ -5,8 +5,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.state.tabs import Tab
 from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH, AnalysisPanel
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from tests.viz_app.extensions.tabs.conftest import MakeContext
 
 

@@ -12,7 +12,8 @@ from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadS
 from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.state.experiment_editor import force, intervene, set_output
-from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH, TABS, AnalysisPanel
+from augenmerk.viz_app.state.tabs import TABS
+from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH, AnalysisPanel
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
 from tests.interventions import heads_switched_off
 from tests.viz_app.extensions.tabs.conftest import MakeContext, load, settle

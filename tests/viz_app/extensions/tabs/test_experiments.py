@@ -25,7 +25,8 @@ from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.extensions.tabs.steps.view import StepsTab
 from augenmerk.viz_app.state.experiment_editor import force, intervene, redo, reset, set_output, undo, use_own_decoding
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.translate.analysis_panel import TABS, AnalysisPanel
+from augenmerk.viz_app.state.tabs import TABS
+from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.worker.inference import ExperimentController
 from tests.interventions import heads_switched_off

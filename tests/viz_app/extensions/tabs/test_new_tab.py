@@ -7,8 +7,9 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.extensions.widgets.bars import Bar, BarList
 from augenmerk.viz_app.state.experiment_editor import toggle
-from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH, TABS, AnalysisPanel
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from augenmerk.viz_app.state.tabs import TABS, Tab
+from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH, AnalysisPanel
+from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.viz_app.extensions.tabs.conftest import MakeContext, settle
 

@@ -14,9 +14,10 @@ from augenmerk.viz_app.extensions.tabs import computing_tab
 from augenmerk.viz_app.extensions.tabs.computing_tab import JobBar
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle
 from augenmerk.viz_app.state.experiment_state import Progress, RequestState
+from augenmerk.viz_app.state.tabs import Tab
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel
-from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.worker.jobs import MeasureJob, TraceJob
 from tests.viz_app.extensions.tabs.conftest import MakeContext, load, settle
 

@@ -17,8 +17,9 @@ from ....state.languages import CHOOSE_TARGET, target_code
 from ....state.map_text import title
 from ....state.map_view_settings import on_redraw
 from ....state.sentence_text import visible
+from ....state.tabs import Tab
 from ....theme import current_theme, scaled
-from ....translate.analysis_tab import AnalysisContext, Tab
+from ....translate.analysis_tab import AnalysisContext
 from ....widgets.canvas import Canvas
 from ....widgets.labels import label
 from ....widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible

@@ -18,7 +18,8 @@ from ....state.experiment_editor import open_experiment
 from ....state.experiment_state import ExperimentState
 from ....state.map_source import LEAST_DIFFERENCE
 from ....state.sentence_text import word_ranges
-from ....state.tab_contents import CompareQuestion, content
+from ....state.tab_contents import content
+from .questions import CompareQuestion
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator

@@ -30,8 +30,8 @@ from ....heatmap.heatmap import MIN_COLUMN_LABEL
 from ....heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ....state.map_text import title
 from ....state.map_view_settings import on_redraw
-from ....state.tab_contents import CompareQuestion
-from ....translate.analysis_tab import AnalysisContext, Tab
+from ....state.tabs import Tab
+from ....translate.analysis_tab import AnalysisContext
 from ....widgets.buttons import MenuButton, choice_buttons, flat_button
 from ....widgets.dialogs import add_files, ask_what_to_open
 from ....widgets.labels import label, show_text
@@ -40,6 +40,7 @@ from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 from ...widgets.changed_words import breakable, changed_pieces, pieces_of, styled
 from ...widgets.one_line_edit import one_line_edit
 from ..computing_tab import ComputingTab
+from .questions import CompareQuestion
 from .state import (
     READS_FIRST,
     ComparedMaps,

@@ -1,8 +1,11 @@
 """What the views of the tab show, and what they do not show."""
 
 from collections.abc import Mapping
+from typing import Literal
 
-from ....state.tab_contents import HeadsQuestion
+HeadsQuestion = Literal["importance", "behaviour"]
+SampleKind = Literal["gold", "examples", "multi30k", "file"]
+"""The sentences to measure on; scenes of lessons do not keep the path of a file."""
 
 MEANINGS: Mapping[HeadsQuestion, str] = {
     "importance": (

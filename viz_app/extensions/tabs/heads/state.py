@@ -23,7 +23,8 @@ from augenmerk.core.translation.result import MAP_KINDS, FloatArray
 from ....state.experiment_editor import named
 from ....state.experiment_state import ExperimentState
 from ....state.languages import CHOOSE_TARGET
-from ....state.tab_contents import HeadsQuestion, SampleKind, content
+from ....state.tab_contents import content
+from .meanings import HeadsQuestion, SampleKind
 
 if TYPE_CHECKING:
     from augenmerk.core.extensions.analyses.importance import HeadImportance
@@ -78,14 +79,14 @@ class HeadsState:
     @property
     def sample(self) -> SampleChoice:
         """The choice of sentences; the shipped pairs instead of a file that is not known here."""
-        kind = self.state.tabs.heads_sample
+        kind = self.state.tabs["heads_sample"]
         if kind != "file":
             return SampleChoice(kind)
         return SampleChoice("file", self._file) if self._file is not None else SampleChoice()
 
     @sample.setter
     def sample(self, choice: SampleChoice) -> None:
-        self._file, self.state.tabs.heads_sample = choice.path, choice.kind
+        self._file, self.state.tabs["heads_sample"] = choice.path, choice.kind
 
     def forget_model(self) -> None:
         """Forget the results of the previous model."""

@@ -24,8 +24,8 @@ from ....state.experiment_editor import toggle
 from ....state.experiment_state import Progress, RequestState
 from ....state.languages import target_code
 from ....state.map_text import KIND_NAMES
-from ....state.tab_contents import HeadsQuestion, SampleKind
-from ....translate.analysis_tab import AnalysisContext, Tab
+from ....state.tabs import Tab
+from ....translate.analysis_tab import AnalysisContext
 from ....widgets.buttons import ChoiceMenu, choice_buttons
 from ....widgets.dialogs import ask_what_to_open
 from ....widgets.labels import label, show_text
@@ -33,7 +33,7 @@ from ....widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrap
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 from ...widgets.table import Table
 from ..computing_tab import ComputingTab
-from .meanings import MEANINGS
+from .meanings import MEANINGS, HeadsQuestion, SampleKind
 from .state import (
     HeadsState,
     Sample,
@@ -242,7 +242,7 @@ class HeadsTab(ComputingTab):
         self._keeping.changed.connect(self.redraw_in_sight)
         self.cells.clicked.connect(self._on_cell)
         self.table.row_chosen.connect(self._on_row)
-        for changed in (self.state.experiment_changed, self.state.tabs.events.heads_question):
+        for changed in (self.state.experiment_changed, self.state.tabs.changed):
             changed.connect(self.redraw_in_sight, max_args=0)
         self.request.changed.connect(self.redraw_in_sight)
 

@@ -18,7 +18,8 @@ from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordR
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 
 from ....state.experiment_state import Progress
-from ....translate.analysis_tab import AnalysisContext, Tab
+from ....state.tabs import Tab
+from ....translate.analysis_tab import AnalysisContext
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell

@@ -23,8 +23,9 @@ from augenmerk.core.translation.result import Translation
 
 from ....state.experiment_editor import force
 from ....state.sentence_text import visible
+from ....state.tabs import Tab
 from ....theme import CHIP_RADIUS, current_theme, scaled, scales
-from ....translate.analysis_tab import AnalysisContext, AnalysisTab, Tab
+from ....translate.analysis_tab import AnalysisContext, AnalysisTab
 from ....widgets.buttons import flat_button
 from ....widgets.canvas import Canvas
 from ....widgets.labels import label

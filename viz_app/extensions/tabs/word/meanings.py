@@ -1,8 +1,10 @@
 """What the views of the tab show, and what they do not show."""
 
 from collections.abc import Mapping
+from typing import Literal
 
-from ....state.tab_contents import WordView
+WordView = Literal["parts", "lens", "layers"]
+"""The parts of the logit, the predictions after each sublayer, or the translations from each encoder layer."""
 
 MEANINGS: Mapping[WordView, str] = {
     "parts": (

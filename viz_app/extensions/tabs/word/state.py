@@ -3,7 +3,8 @@
 from augenmerk.core.translation.result import Alternative, Translation
 
 from ....state.experiment_state import ExperimentState
-from ....state.tab_contents import WordView, content
+from ....state.tab_contents import content
+from .meanings import WordView
 
 
 class WordState:
@@ -27,7 +28,7 @@ class WordState:
     @property
     def step(self) -> int:
         """The decoding step of the explained token."""
-        return self.state.tabs.word_step or 0
+        return self.state.tabs["word_step"] or 0
 
     @property
     def translation(self) -> Translation | None:
@@ -73,7 +74,7 @@ class WordState:
 
     def ask(self, step: int, rival: str) -> None:
         """Compare the token of another step, or with another rival."""
-        self.state.tabs.word_step, self.rival = step, rival
+        self.state.tabs["word_step"], self.rival = step, rival
         if self.translation is not None:
             self._explained = (*self._place(self.translation), self.translation.predicted_tokens[step])
 

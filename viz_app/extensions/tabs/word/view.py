@@ -12,9 +12,9 @@ from augenmerk.core.translation.result import Translation
 
 from ....state.number_table import NumberTable
 from ....state.sentence_text import visible
-from ....state.tab_contents import WordView
+from ....state.tabs import Tab
 from ....theme import current_theme, scaled, scales
-from ....translate.analysis_tab import AnalysisContext, Tab
+from ....translate.analysis_tab import AnalysisContext
 from ....widgets.buttons import ChoiceMenu, choice_buttons
 from ....widgets.labels import label
 from ....widgets.layouts import (
@@ -33,7 +33,7 @@ from ...words.jobs import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
 from ...words.lens_table import LensTable, decided_text
 from ...words.word_parts import PartBars, lead_text
 from ..computing_tab import ComputingTab
-from .meanings import MEANINGS
+from .meanings import MEANINGS, WordView
 from .state import WordState
 
 if TYPE_CHECKING:  # torch belongs to the worker thread

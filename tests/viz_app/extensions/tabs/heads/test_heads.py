@@ -20,6 +20,7 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, scaling
 from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.tabs.heads.meanings import SampleKind
 from augenmerk.viz_app.extensions.tabs.heads.state import (
     HeadsState,
     SampleChoice,
@@ -37,7 +38,6 @@ from augenmerk.viz_app.extensions.tabs.heads.view import (
 )
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, redo, toggle, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, Stale
-from augenmerk.viz_app.state.tab_contents import SampleKind
 from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH
 from augenmerk.viz_app.worker.jobs import JobInterrupted
 from benchmarks.lag import lags, percentile

@@ -13,9 +13,9 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import Network
 from augenmerk.viz_app.extensions.help.palette import CommandPalette
+from augenmerk.viz_app.extensions.tabs.word.meanings import WordView
 from augenmerk.viz_app.extensions.tabs.word.view import WordTab
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.state.tab_contents import WordView
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import TRAIN, exports_of
