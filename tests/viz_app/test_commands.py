@@ -13,9 +13,10 @@ from pytestqt.qtbot import QtBot
 
 import augenmerk.viz_app
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
+from augenmerk.viz_app.extensions.lessons.scene_commands import SCENE_COMMANDS
 from augenmerk.viz_app.pages import TRANSLATE, page_command
 from augenmerk.viz_app.state.experiment_editor import toggle
-from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SCENE_COMMANDS, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO
+from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO
 from augenmerk.viz_app.widgets.commands import (
     BoundCommand,
     shown_keys,

@@ -13,13 +13,13 @@ from ..state.experiment_state import RequestState
 from ..state.map_view_settings import MapViewSettings
 from ..state.number_table import NumberTable
 from ..theme import GAP, current_theme, scaled
-from ..views.commands import HEAD_COMMANDS, MAPS, SCENE_COMMANDS, TOGGLE_ANALYSIS
+from ..views.commands import HEAD_COMMANDS, MAPS, TOGGLE_ANALYSIS
 from ..views.export_source import ExportSource
 from ..views.head import HeadPanel
 from ..views.heads import HeadsPanel
 from ..views.sentence import SentencePanel, typing_hint
 from ..widgets.buttons import flat_button
-from ..widgets.commands import Command, run_by_key
+from ..widgets.commands import BoundCommand, Command, run_by_key
 from ..widgets.dialogs import show_failure
 from ..widgets.labels import EmptyState
 from ..widgets.layouts import column_of, row_of, set_visible
@@ -43,8 +43,8 @@ class TranslatePage(QWidget):
         analysis_numbers: returns the numbers of the visible analysis tab; None if there are none.
         stop_analysis: cancels the work of the visible analysis tab; returns whether there was any.
         own_settings: the user's map settings, which scenes of a lesson do not change.
-        step_scene: shows the previous (-1) or next (1) scene of a lesson; returns whether one is shown. If not, ← and →
-            step through heads.
+        key_commands: those of extensions that come before the commands on heads with the same keys, and return whether
+            there was something to do.
 
     Signals:
         failed(Failure): an experiment was refused.
@@ -68,7 +68,7 @@ class TranslatePage(QWidget):
         self.open_button = self.message.add_button("Open model…", is_primary=True)
         self.model_buttons = [self.open_button]
         self.cancel_button = self.message.add_button("Cancel")
-        self.step_scene: Callable[[int], bool] = lambda by: False
+        self.key_commands: list[BoundCommand] = []
         self.stop_analysis: Callable[[], bool] = lambda: False
         self.analysis_numbers: Callable[[], NumberTable | None] = lambda: None
         self.own_settings: Callable[[], MapViewSettings] = lambda: self.state.settings
@@ -128,8 +128,8 @@ class TranslatePage(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Runs the page's command for this key."""
-        of_page = (command.on(self) for command in (CANCEL_OR_UNPIN, *SCENE_COMMANDS))
-        if not run_by_key(event, (*of_page, *(command.on(self.state) for command in HEAD_COMMANDS))):
+        of_heads = (command.on(self.state) for command in HEAD_COMMANDS)
+        if not run_by_key(event, (CANCEL_OR_UNPIN.on(self), *self.key_commands, *of_heads)):
             super().keyPressEvent(event)
 
     def cancel_or_unpin(self) -> None:

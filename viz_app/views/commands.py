@@ -14,7 +14,7 @@ from ..state.head_roles import Direction
 from ..state.map_view_settings import SHOWN_MAPS
 from ..widgets.commands import Command
 
-SENTENCE, MAPS, SCENES = "Sentence", "Maps, also in the presentation", "While a lesson is shown"
+SENTENCE, MAPS = "Sentence", "Maps, also in the presentation"
 """Headings of the sheet of keys."""
 
 
@@ -84,14 +84,6 @@ class Pages(Protocol):
 
     def toggle_analysis(self) -> None:
         """Opens or closes the analysis panel."""
-
-
-class Scenes(Protocol):
-    """A part that steps through the scenes of a lesson."""
-
-    @property
-    def step_scene(self) -> Callable[[int], bool]:
-        """Moves by a number of scenes; False if none is shown."""
 
 
 class LargeHead(Protocol):
@@ -172,22 +164,3 @@ HEAD_PANEL_COMMANDS = (
         search_words="row, column, cell; attribution to components of query and key",
     ),
 )
-SCENE_COMMANDS = (
-    Command[Scenes](
-        "Previous scene",
-        lambda part: part.step_scene(-1),
-        keys=("PgUp",),
-        local_keys=("Left", "PgUp"),
-        group=SCENES,
-        line="Previous and next scene",
-    ),
-    Command[Scenes](
-        "Next scene",
-        lambda part: part.step_scene(1),
-        keys=("PgDown",),
-        local_keys=("Right", "PgDown"),
-        group=SCENES,
-        line="Previous and next scene",
-    ),
-)
-"""From the maps and the lesson bar; Page Up and Page Down, which a presenter's remote sends, from anywhere."""

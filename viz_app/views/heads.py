@@ -26,8 +26,6 @@ SCALES = {
 ANY_ROLE = "any"
 KEYS = """← → heads   ↑ ↓ layers   O on/off   (while typing: Esc first, or hold Alt)
 ← → heads   ↑ ↓ layers   O on/off"""
-KEYS_BESIDE_SCENES = """Alt ← → heads   ↑ ↓ layers   O on/off   (← → scenes of the lesson)
-Alt ← → heads   ↑ ↓ layers   O on/off"""
 ORDERS: dict[str, tuple[str, str]] = {
     "layer": ("by layer", "By layer and head"),
     "role": ("by role", "By role, the clearest first"),
@@ -74,9 +72,9 @@ class HeadsPanel(QFrame):
         on_redraw(state.settings, ("maps", "grid"), self.rebuild)
         self.rebuild()
 
-    def show_keys(self, is_beside_scenes: bool) -> None:
-        """Names the keys; `is_beside_scenes`: whether ← and → alone step through the scenes of a lesson now."""
-        self.hint.setText(KEYS_BESIDE_SCENES if is_beside_scenes else KEYS)
+    def show_keys(self, keys: str) -> None:
+        """Names the keys that work now: forms from the longest to the shortest, each in a line."""
+        self.hint.setText(keys)
 
     def _open_menu(self, groups: tuple[HeadGroup, ...], point: QPoint) -> None:
         place = self.grid.mapToGlobal(point)

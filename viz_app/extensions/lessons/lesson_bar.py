@@ -21,13 +21,13 @@ from PySide6.QtWidgets import (
 from augenmerk.core.extensions.lessons.lesson_file import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Scene
 
 from ...theme import PANEL_MARGIN, scaled, scales, set_role
-from ...views.commands import SCENE_COMMANDS
 from ...widgets.buttons import flat_button
 from ...widgets.commands import BoundCommand, add_shortcut
 from ...widgets.labels import ElidingLabel, label, show_text
 from ...widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
 from ..widgets.max_lines_label import MaxLinesLabel
 from .lesson import OpenLesson, SceneAnswer, as_line, as_title
+from .scene_commands import SCENE_COMMANDS
 
 MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_EDITED, LOW_WINDOW = 3, 2, 1, 740
 """Lines of a text; fewer in a window below this height, in pixels at 100%."""

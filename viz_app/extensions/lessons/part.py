@@ -1,5 +1,6 @@
 """Lessons as a part of the window."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtWidgets import QMenu
@@ -7,7 +8,7 @@ from PySide6.QtWidgets import QMenu
 from augenmerk.core.errors import MissingExtensionError
 
 from ...pages import TRANSLATE
-from ...views.commands import SCENE_COMMANDS
+from ...views.heads import KEYS
 from ...widgets.commands import BoundCommand
 from ...widgets.dialogs import show_failure
 from ...window_part import WindowPart
@@ -15,8 +16,20 @@ from ...worker.inference import Failure
 from ..documents.part import DocumentsPart
 from ..learn.part import LearnPart
 from ..presentation.presentation import PresentationPart
+from .lesson_bar import LessonBar
 from .lesson_documents import LESSON_COMMANDS, LessonDocuments, make_lesson_menu
 from .scene_answers import SceneAnswers
+from .scene_commands import KEYS_BESIDE_SCENES, SCENE_COMMANDS
+
+
+@dataclass(frozen=True)
+class _ScenesByArrows:
+    """The scenes while ← and → step through them rather than through heads."""
+
+    bar: LessonBar
+
+    def step_scene(self, by: int) -> bool:
+        return self.bar.takes_arrows and self.bar.step_scene(by)
 
 
 class LessonsPart(WindowPart):
@@ -45,9 +58,9 @@ class LessonsPart(WindowPart):
         pages.shown.connect(lambda _name: bar.rebuild())
         lessons.experiments.lesson_read.connect(lambda *_: pages.show(TRANSLATE))
         bar.focus_to, bar.is_wanted = page.heads.grid, self._is_in_sight
-        bar.arrows_changed.connect(lambda: page.heads.show_keys(bar.takes_arrows))
+        bar.arrows_changed.connect(lambda: page.heads.show_keys(KEYS_BESIDE_SCENES if bar.takes_arrows else KEYS))
         page.sentence.undo_before = lessons.editing.restore_scene
-        page.step_scene = lambda by: bar.takes_arrows and bar.step_scene(by)
+        page.key_commands += [command.on(_ScenesByArrows(bar)) for command in SCENE_COMMANDS]
         page.own_settings = lambda: lessons.own_settings
         lessons.screen.answers = SceneAnswers(controller.state, controller.ask)
         learn = window.part(LearnPart)
@@ -60,7 +73,8 @@ class LessonsPart(WindowPart):
     def _present(self, presenting: PresentationPart) -> None:
         lessons, shown = self.documents, presenting.presentation
         lessons.views = presenting.views
-        shown.step_scene, shown.scene_words = lessons.bar.step_scene, lessons.scene_words
+        shown.scene_words = lessons.scene_words
+        shown.scene_commands = [command.on(lessons.bar) for command in SCENE_COMMANDS]
         lessons.bar.scroll_scene = shown.scroll_scene
         for changed in (lessons.lesson.changed, lessons.answer.changed):
             changed.connect(shown.show_scene)

@@ -23,7 +23,7 @@ from ...state.head_roles import role_name
 from ...state.map_view_settings import on_redraw
 from ...state.marks import pointed_word
 from ...theme import Theme, current_theme, scaled
-from ...views.commands import HEAD_COMMANDS, NEXT_MAPS, SCENE_COMMANDS
+from ...views.commands import HEAD_COMMANDS, NEXT_MAPS
 from ...views.sentence import BUSY, BUSY_DELAY_MS
 from ...widgets.commands import BoundCommand, Command, run_by_key
 from ...widgets.layouts import ContentHeightScrollArea, PageStack, WindowScrollArea, column_of, row_of
@@ -96,7 +96,7 @@ class Presentation(QWidget):
 
     Attributes:
         view: the view that is presented; None while none is.
-        step_scene: moves by a number of scenes and returns True; False if no lesson is shown.
+        scene_commands: step through the scenes of a lesson; they come before those of heads.
         scene_words: heading, text, question and shown answer of the scene; None if no lesson is shown.
         way_back: returns a function that shows the current page of the window again.
         scene: those of a lesson; hidden without one.
@@ -128,7 +128,7 @@ class Presentation(QWidget):
         self._follows = self._is_busy = False
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._busy_timer.timeout.connect(lambda: self._show_busy(True))
-        self.step_scene: Callable[[int], bool] = lambda by: False
+        self.scene_commands: Sequence[BoundCommand] = ()
         self.scene_words: Callable[[], tuple[str, ...] | None] = lambda: None
         self.way_back: Callable[[], Callable[[], object]] = lambda: bool
         self._go_back: Callable[[], object] = bool
@@ -304,8 +304,8 @@ class Presentation(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads and layers, or with a lesson ← and → through scenes: see `KEYS`."""
-        own = (command.on(self) for command in (*SCENE_COMMANDS, *PRESENTATION_COMMANDS))
-        if self.view is not None and run_by_key(event, (*own, *self.view.keys())):
+        own = (command.on(self) for command in PRESENTATION_COMMANDS)
+        if self.view is not None and run_by_key(event, (*self.scene_commands, *own, *self.view.keys())):
             self.hint.setVisible(False)
 
     def step_head(self, by: int) -> bool:
