@@ -90,7 +90,7 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
     options = [*_output_options(experiment.output)]
     off = [scaling for scaling in experiment.scalings if scaling.factor == 0]
     for option, kind in (("--head-off", HeadScaled), ("--feed-forward-off", FeedForwardScaled)):
-        if parts := [_part_in_command(each.part) for each in off if isinstance(each, kind)]:
+        if parts := [_part_in_command(scaling.part) for scaling in off if isinstance(scaling, kind)]:
             options += [option, *parts]
     for intervention in experiment.interventions:
         if intervention not in off:

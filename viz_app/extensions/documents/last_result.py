@@ -117,16 +117,16 @@ def _from_json(kind: Any, value: Any) -> Any:
         return _READERS[kind](value)
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
-        return kind(**{name: _from_json(hints[name], each) for name, each in value.items()})
+        return kind(**{name: _from_json(hints[name], field_value) for name, field_value in value.items()})
     if NoneType in arguments:
         return None if value is None else _from_json(arguments[0], value)
     if origin is np.ndarray:
         return np.frombuffer(b64decode(value["data"]), "<f4").reshape(value["shape"])
     if origin is dict:
-        return {_from_json(arguments[0], key): _from_json(arguments[1], each) for key, each in value.items()}
+        return {_from_json(arguments[0], key): _from_json(arguments[1], item) for key, item in value.items()}
     if origin is tuple:
         kinds = [arguments[0]] * len(value) if arguments[1:] == (...,) else arguments
-        return tuple(_from_json(each, item) for each, item in zip(kinds, value, strict=True))
+        return tuple(_from_json(item_kind, item) for item_kind, item in zip(kinds, value, strict=True))
     if not (value in arguments if origin is Literal else type(value) in ((int, float) if kind is float else (kind,))):
         raise TypeError(f"{value!r} is not {kind}")
     return value

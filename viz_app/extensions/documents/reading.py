@@ -58,7 +58,7 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
     settings, selection = state.settings, state.selection
     values: dict[str, Any] = {name: getattr(settings, name) for name in OPTIONS}
     values["zoom"] = settings.zoom
-    values["several"] = tuple(sorted((each.kind, each.layer, each.head) for each in settings.several))
+    values["several"] = tuple(sorted((head.kind, head.layer, head.head) for head in settings.several))
     values["head"] = (selection.head.kind, selection.head.layer, selection.head.head)
     if selection.pinned is not None:
         values["pinned"] = (selection.pinned.query, selection.pinned.key)
@@ -169,7 +169,7 @@ def _check_content(name: str, value: object, content: Content) -> None:
 
 
 def _several(value: object) -> frozenset[Head]:
-    heads = [_head(each, "several") for each in value] if isinstance(value, tuple) else None
+    heads = [_head(item, "several") for item in value] if isinstance(value, tuple) else None
     if heads is None or len({head.kind for head in heads}) > 1:
         raise ExperimentFileError(f"view.several is {value!r}. Use a list of heads of one kind.")
     return frozenset(heads)
@@ -204,11 +204,11 @@ def _pair(value: object) -> Pair:
 
 def _pointer(value: object) -> Pointer:
     if isinstance(value, tuple) and len(value) == 2:
-        target = next((each for each in get_args(PointerTarget) if each == value[0]), None)
-        style = next((each for each in get_args(PointerStyle) if each == value[1]), None)
+        target = next((name for name in get_args(PointerTarget) if name == value[0]), None)
+        style = next((name for name in get_args(PointerStyle) if name == value[1]), None)
         if target is not None and style is not None:
             return Pointer(target, style)
-    targets, styles = (", ".join(get_args(each)) for each in (PointerTarget, PointerStyle))
+    targets, styles = (", ".join(get_args(choices)) for choices in (PointerTarget, PointerStyle))
     raise ExperimentFileError(f"view.pointer is {value!r}. Use one of {targets}, and one of {styles}.")
 
 

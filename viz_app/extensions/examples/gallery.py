@@ -89,6 +89,6 @@ def _network(name: str | None) -> Network | None:
 
 
 def copy_examples(num_symbols: int) -> tuple[str, ...]:
-    """Sequences for a model of the copy task, which knows the symbols 1 to `num_symbols` and begins with 1."""
+    """Sequences of the symbols 1 to `num_symbols` for the copy task; each begins with 1."""
     patterns = (range(2, 11), (9, 2, 8, 3, 7, 4, 6, 5, 10), (7, 7, 3, 3, 5, 5, 2, 2, 4))
-    return tuple(" ".join(["1", *(str((each - 1) % num_symbols + 1) for each in row)]) for row in patterns)
+    return tuple(" ".join(["1", *(str((symbol - 1) % num_symbols + 1) for symbol in row)]) for row in patterns)

@@ -76,13 +76,13 @@ class GalleryPopup(Popup):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk from one to the next; Enter chooses, as in a menu."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
-        place = next((place for place, button in enumerate(self.buttons) if button.hasFocus()), None)
-        if place is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.buttons[place].click()
-        elif step is None or place is None:
+        focused = next((index for index, button in enumerate(self.buttons) if button.hasFocus()), None)
+        if focused is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.buttons[focused].click()
+        elif step is None or focused is None:
             super().keyPressEvent(event)
         else:
-            self.buttons[(place + step) % len(self.buttons)].setFocus()
+            self.buttons[(focused + step) % len(self.buttons)].setFocus()
 
     def _choose(self, example: Example) -> None:
         self.close()
@@ -147,7 +147,10 @@ class ExamplesMenu(MenuButton):
             self._offer(example_sentences() if language_names(model.run)[0] == EXAMPLES_LANGUAGE else ())
 
     def _offer(self, sentences: tuple[str, ...]) -> None:
-        """Offers other examples. An untouched example in the input gives way to the first of them, unless requested."""
+        """Offers other examples.
+
+        An untouched example in the input gives way to the first of them, unless requested.
+        """
         model, text = self._state.model, self._state.experiment.source_text
         is_bundled = model is None or model.is_bundled
         if (sentences, is_bundled) == (self._sentences, self._is_bundled):
@@ -162,8 +165,9 @@ class ExamplesMenu(MenuButton):
             of_gallery = {example.text for example in gallery()}
         else:
             of_gallery = set()
-        for sentence in filter(lambda each: each not in of_gallery, sentences):
-            plain.addAction(sentence).triggered.connect(partial(self._field.set_text, sentence))
+        for sentence in sentences:
+            if sentence not in of_gallery:
+                plain.addAction(sentence).triggered.connect(partial(self._field.set_text, sentence))
         old = self.menu()
         self.setMenu(menu)
         if old is not None:

@@ -20,13 +20,13 @@ _KEYBOARD_KEY = re.compile(r"\bkeys?:? [A-Z]\w*")
 
 
 def entries_in(text: str) -> list[Entry]:
-    """The entries of the terms in a text, in their order there, each once; of terms within terms, the longer."""
-    found: list[Entry] = []
+    """The entries of the terms in a text, in order, each once; of nested terms, the longer."""
+    entries: list[Entry] = []
     for match in _pattern().finditer(text):
         entry = _by_term()[match[0].lower()]
-        if entry not in found:
-            found.append(entry)
-    return found
+        if entry not in entries:
+            entries.append(entry)
+    return entries
 
 
 @cache
@@ -83,15 +83,15 @@ class TermExplainer(QObject):
         if kind == QEvent.Type.WhatsThisClicked and isinstance(event, QWhatsThisClickedEvent):
             return self._follow(event.href())
         # in PySide QueryWhatsThis has no place: use the mouse's
-        place = event.globalPos() if isinstance(event, QHelpEvent) else QCursor.pos()
-        widget = watched.childAt(watched.mapFromGlobal(place)) or watched
+        position = event.globalPos() if isinstance(event, QHelpEvent) else QCursor.pos()
+        widget = watched.childAt(watched.mapFromGlobal(position)) or watched
         if kind == QEvent.Type.ToolTip:
-            return self._show_tip(widget, place)
-        html = "" if widget.whatsThis() else explanation_of(widget, place)
+            return self._show_tip(widget, position)
+        html = "" if widget.whatsThis() else explanation_of(widget, position)
         if kind == QEvent.Type.QueryWhatsThis:
             event.setAccepted(bool(html))
         elif html:
-            QWhatsThis.showText(place, self._as_shown(html), watched)
+            QWhatsThis.showText(position, self._as_shown(html), watched)
         return bool(html)
 
     def _watch_window(self, _before: QWidget | None, now: QWidget | None) -> None:
@@ -99,14 +99,14 @@ class TermExplainer(QObject):
         if now is not None:
             now.window().installEventFilter(self)
 
-    def _show_tip(self, widget: QWidget, place: QPoint) -> bool:
-        """Shows the terms of a label as a tool tip, if it is short and has none; returns whether it does."""
+    def _show_tip(self, widget: QWidget, position: QPoint) -> bool:
+        """Shows the terms of a short label without a tip as its tool tip; True if it does."""
         if widget.toolTip() or not isinstance(widget, QLabel):
             return False
         entries = entries_in(own_text(widget))
         if not entries or max(map(len, widget.text().splitlines()), default=0) > MAX_TIPPED:
             return False
-        QToolTip.showText(place, "\n".join(f"{entry.title}: {entry.text}" for entry in entries), widget)
+        QToolTip.showText(position, "\n".join(f"{entry.title}: {entry.text}" for entry in entries), widget)
         return True
 
     def _as_shown(self, html: str) -> str:
@@ -142,11 +142,16 @@ def own_text(widget: QWidget) -> str:
     return _KEYBOARD_KEY.sub("", " ".join((*texts, widget.accessibleName(), widget.toolTip())))
 
 
-def entries_of(widget: QWidget, place: QPoint | None = None) -> list[Entry]:
-    """The entries for a widget, at a place on the screen if it draws several things; without any, for its parent."""
+def entries_of(widget: QWidget, position: QPoint | None = None) -> list[Entry]:
+    """The entries for a widget, or else for its parent.
+
+    `position` is one on the screen, for widgets that draw several things.
+    """
     terms_at = getattr(widget, "terms_at", None)
-    if place is not None and terms_at is not None and (found := entries_in(terms_at(widget.mapFromGlobal(place)))):
-        return found[:MAX_ENTRIES]
+    if position is not None and terms_at is not None:
+        entries = entries_in(terms_at(widget.mapFromGlobal(position)))
+        if entries:
+            return entries[:MAX_ENTRIES]
     asked: QWidget | None = widget
     for _ in range(MAX_PARENTS):
         if asked is None or asked.isWindow():
@@ -157,11 +162,12 @@ def entries_of(widget: QWidget, place: QPoint | None = None) -> list[Entry]:
     return []
 
 
-def explanation_of(widget: QWidget, place: QPoint) -> str:
-    """The text of “What is this?”: the purpose of the widget, then its terms; empty if there is neither."""
-    what = widget.property("explanation") or widget.toolTip()
-    html = what if Qt.mightBeRichText(what) else f"<p>{escape(what)}</p>" if what else ""
-    return html + as_html(entries_of(widget, place))
+def explanation_of(widget: QWidget, position: QPoint) -> str:
+    """The text of “What is this?”: the purpose of the widget, then its terms; or nothing."""
+    purpose = widget.property("explanation") or widget.toolTip()
+    if purpose and not Qt.mightBeRichText(purpose):
+        purpose = f"<p>{escape(purpose)}</p>"
+    return purpose + as_html(entries_of(widget, position))
 
 
 def at_scale(html: str) -> str:

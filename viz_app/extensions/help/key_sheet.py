@@ -45,8 +45,8 @@ class ShortcutSheet(QDialog):
         self.setSizeGripEnabled(False)
         room = (parent.window() if parent is not None else self).size()
         contents = [_in_columns(groups, num_columns) for num_columns in range(1, MAX_COLUMNS + 1)]
-        narrow = [each for each in contents if each.sizeHint().width() <= room.width()] or contents[:1]
-        content = next((each for each in narrow if each.sizeHint().height() <= room.height()), narrow[-1])
+        narrow = [content for content in contents if content.sizeHint().width() <= room.width()] or contents[:1]
+        content = next((content for content in narrow if content.sizeHint().height() <= room.height()), narrow[-1])
         size = content.sizeHint()
         column_of(VerticalScrollArea(content, takes_keys=True), within=self)
         beside = scaled(SCROLL_BAR_WIDTH) if size.height() > room.height() else 0

@@ -22,15 +22,19 @@ def matching(commands: Sequence[BoundCommand], typed: str) -> list[BoundCommand]
     """
     words = typed.lower().split()
 
-    def place(command: BoundCommand) -> int | None:
+    def rank(command: BoundCommand) -> int | None:
         title = command.title.lower()
         if all(word in title for word in words):
             return int(bool(words) and not title.startswith(words[0]))
         searched = f"{title} {command.command.search_words.lower()}"
         return 2 if all(word in searched for word in words) else None
 
-    found = [(at, command) for command in commands if (at := place(command)) is not None]
-    return [command for _, command in sorted(found, key=lambda each: each[0])]
+    ranked: list[tuple[int, BoundCommand]] = []
+    for command in commands:
+        command_rank = rank(command)
+        if command_rank is not None:
+            ranked.append((command_rank, command))
+    return [command for _, command in sorted(ranked, key=lambda pair: pair[0])]
 
 
 class CommandPalette(QDialog):

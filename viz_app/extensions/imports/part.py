@@ -80,9 +80,9 @@ FROM_HUB = Command[ImportPart]("Open a model from Hugging Face…", ImportPart.c
 
 
 def _changed(path: Path) -> float:
-    """The time of the last change to a file, or to the newest file of a folder; infinite if unknown."""
+    """The last change to a file, or to the newest file of a folder; infinite if unknown."""
     try:
-        files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
+        files = [file for file in path.iterdir() if file.is_file()] if path.is_dir() else [path]
         return max((file.stat().st_mtime for file in files), default=0.0)
     except OSError:
         return math.inf

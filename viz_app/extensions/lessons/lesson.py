@@ -123,12 +123,12 @@ class OpenLesson:
         self.restore(lesson, path, 0)
         self.go_to(0)
 
-    def restore(self, lesson: Lesson, path: Path | None, place: int, *, is_saved: bool = True) -> None:
+    def restore(self, lesson: Lesson, path: Path | None, index: int, *, is_saved: bool = True) -> None:
         """Reopens a lesson at a scene, or at its last one, without changing the screen."""
         self.lesson, self._saved = lesson, lesson if is_saved else None
         self.path = path
         self.deleted.clear()
-        self.place = max(0, min(place, len(lesson.scenes) - 1))
+        self.place = max(0, min(index, len(lesson.scenes) - 1))
         self.changed.emit()
 
     def close(self) -> None:
@@ -160,9 +160,9 @@ class OpenLesson:
         if 0 <= self.place + by < len(self.scenes):
             self.go_to(self.place + by)
 
-    def go_to(self, place: int) -> None:
+    def go_to(self, index: int) -> None:
         """Shows a scene as saved, even if it is the current one."""
-        self.place = place
+        self.place = index
         self.changed.emit()
         if self.scene is not None:
             self.scene_chosen.emit(self.scene)
@@ -178,9 +178,9 @@ class OpenLesson:
         scenes = list(self.scenes)
         if len(scenes) == MAX_SCENES:
             raise ExperimentFileError(f"A lesson can have at most {MAX_SCENES} scenes. Start another lesson.")
-        place = self.place + 1 if scenes else 0
-        scenes.insert(place, scene)
-        self._change(replace(self.lesson or Lesson(NEW_TITLE), scenes=tuple(scenes)), place)
+        index = self.place + 1 if scenes else 0
+        scenes.insert(index, scene)
+        self._change(replace(self.lesson or Lesson(NEW_TITLE), scenes=tuple(scenes)), index)
 
     def rename(self, title: str) -> None:
         """Changes the lesson's title. Raises `ExperimentFileError`."""
@@ -196,12 +196,12 @@ class OpenLesson:
 
     def move(self, by: int) -> None:
         """Moves the current scene within the lesson by a number of places, if possible."""
-        place = self.place + by
-        if self.lesson is None or not 0 <= place < len(self.scenes):
+        index = self.place + by
+        if self.lesson is None or not 0 <= index < len(self.scenes):
             return
         scenes = list(self.scenes)
-        scenes.insert(place, scenes.pop(self.place))
-        self._change(replace(self.lesson, scenes=tuple(scenes)), place)
+        scenes.insert(index, scenes.pop(self.place))
+        self._change(replace(self.lesson, scenes=tuple(scenes)), index)
 
     def delete(self) -> None:
         """Removes the current scene and shows the next one, or the last; `restore_deleted` takes it back."""
@@ -216,20 +216,20 @@ class OpenLesson:
         """Takes the last deletion back and shows the scene; False if there is none. Raises `ExperimentFileError`."""
         if self.lesson is None or not self.deleted:
             return False
-        place, scene = self.deleted[-1]
-        place = min(place, len(self.scenes))
-        scenes = (*self.scenes[:place], scene, *self.scenes[place:])
-        self._change(replace(self.lesson, scenes=scenes), place)
+        index, scene = self.deleted[-1]
+        index = min(index, len(self.scenes))
+        scenes = (*self.scenes[:index], scene, *self.scenes[index:])
+        self._change(replace(self.lesson, scenes=scenes), index)
         self.deleted.pop()
         self.go_to(self.place)
         return True
 
-    def _change(self, lesson: Lesson, place: int) -> None:
+    def _change(self, lesson: Lesson, index: int) -> None:
         """Replaces the lesson; refuses one that no file could hold before anything changes."""
         if lesson == self.lesson:
             return
         lesson_to_bytes(lesson)
-        self.lesson, self.place = lesson, place
+        self.lesson, self.place = lesson, index
         self.changed.emit()
 
 
@@ -288,7 +288,7 @@ class SceneAnswer:
 
 def as_line(text: str, max_characters: int = MAX_TEXT_CHARACTERS) -> str:
     """Typed or pasted text as one line that fits into a lesson."""
-    words = "".join(each if each.isprintable() or each.isspace() else "" for each in text).split()
+    words = "".join(character if character.isprintable() or character.isspace() else "" for character in text).split()
     return " ".join(words)[:max_characters].rstrip()
 
 

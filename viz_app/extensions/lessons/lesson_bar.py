@@ -163,15 +163,15 @@ class LessonBar(QFrame):
         if answer.is_computing:
             self.answer.set_text(COMPUTING)
             self.answer.setVisible(True)
-        for place, part in enumerate((self.question, self.answer)):  # both wrap to about as many lines
-            self._answered.setStretch(place, part.label.fontMetrics().horizontalAdvance(part.text()) + 1)
+        for index, part in enumerate((self.question, self.answer)):  # both wrap to about as many lines
+            self._answered.setStretch(index, part.label.fontMetrics().horizontalAdvance(part.text()) + 1)
         set_visible(self.reveal_button, answer.can_show, focus_to=self.on_button)
         self.place.setToolTip(f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}")
         arrows = (
             (self.back_button, self.on_button, lesson.can_step_back),
             (self.on_button, self.back_button, lesson.can_step_on or answer.can_show),
         )
-        for button, other, is_enabled in sorted(arrows, key=lambda each: not each[2]):
+        for button, other, is_enabled in sorted(arrows, key=lambda arrow: not arrow[2]):
             had_focus = button.hasFocus()
             button.setEnabled(is_enabled)
             if had_focus and not is_enabled and other.isEnabled():

@@ -278,10 +278,10 @@ class Former:
         saved, path = with_contents(saved_experiment(state), state), preferences.own_file(BEFORE_LESSON)
         with restoring(path):
             if path.exists():
-                kept = read_experiment_file(path)
-                check_view(state, kept.view)
-                check_length(kept.experiment)
-                saved = kept
+                stored = read_experiment_file(path)
+                check_view(state, stored.view)
+                check_length(stored.experiment)
+                saved = stored
         return cls(saved, ExperimentEditor(Step(saved.experiment)), preferences.restored(MapViewSettings()))
 
 
@@ -389,7 +389,7 @@ class LessonDocuments(QObject):
         Args:
             shows_scene: whether to show the scene as saved; else the screen stays unchanged.
         """
-        name, place, unsaved = self._preferences.lesson_name, self._preferences.lesson_place, self._unsaved
+        name, index, unsaved = self._preferences.lesson_name, self._preferences.lesson_place, self._unsaved
         shipped, has_unsaved = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK), False
         path = (shipped if name.startswith(SHIPPED_MARK) else Path(name)) if name else None
         try:
@@ -398,7 +398,7 @@ class LessonDocuments(QObject):
                 return None
             lesson = read_lesson(self.state, unsaved if path is None or has_unsaved else path)
             self._former = Former.kept(self.state, self._preferences)
-            self.lesson.restore(lesson, path, place, is_saved=not has_unsaved)
+            self.lesson.restore(lesson, path, index, is_saved=not has_unsaved)
             if shows_scene and lesson.scenes:
                 self.lesson.go_to(self.lesson.place)
         except Exception as error:  # whatever the file contains
@@ -538,7 +538,8 @@ class LessonDocuments(QObject):
             return
         recent = self._preferences.recent_experiments.paths
         folder = recent[0].parent if recent else Path()
-        name = "".join(each if each.isalnum() or each in " -_" else "-" for each in self.lesson.lesson.title)
+        lesson_title = self.lesson.lesson.title
+        name = "".join(letter if letter.isalnum() or letter in " -_" else "-" for letter in lesson_title)
         self.show_dialog(ask_where_to_save(self.window, title, folder / name, act, formats))
 
     def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:
@@ -685,10 +686,10 @@ def _fill(menu: QMenu, documents: LessonDocuments, listed: Sequence[BoundCommand
     for command in listed:
         command.add_to(menu, command.title.removeprefix(PREFIX))
     menu.addSeparator()
-    for each in LESSON_MENU:
-        action = each.on(documents).add_to(menu)
-        action.setEnabled(each.is_offered(documents))
-        if each is EDIT_LESSON:
+    for entry in LESSON_MENU:
+        action = entry.on(documents).add_to(menu)
+        action.setEnabled(entry.is_offered(documents))
+        if entry is EDIT_LESSON:
             action.setCheckable(True)
             action.setChecked(documents.bar.is_editing)
 

@@ -71,15 +71,15 @@ class LessonResultsJob(Job):
             except JobInterrupted as interruption:  # its rest is not the rest of this job, which starts over
                 raise TranslationStoppedError from interruption
 
-        found = []
+        results = []
         for number, scene in enumerate(self.scenes, start=1):
             try:
-                found.append(self._computed(scene, translator, run, should_stop))
+                results.append(self._computed(scene, translator, run, should_stop))
             except AugenmerkError as error:
                 raise ExperimentFileError(
                     f"Scene {number}, “{scene.title}”, cannot be computed. {display_text(error)} Nothing was written."
                 ) from error
-        return tuple(found)
+        return tuple(results)
 
     def _computed(
         self, scene: Scene, translator: OpenTranslator, run: Callable[[Job], Any], should_stop: ShouldStop
@@ -90,10 +90,10 @@ class LessonResultsJob(Job):
         measured = (
             () if measure == "weight" else tuple(run(MeasureJob(translation, measure)) for translation in translations)
         )
-        found = SceneResult(result, measured)
+        scene_result = SceneResult(result, measured)
         if not scene.check or self.answer is None:
-            return found
-        return replace(found, answer=self.answer(_state_of(scene, found, self.model), scene.check, run))
+            return scene_result
+        return replace(scene_result, answer=self.answer(_state_of(scene, scene_result, self.model), scene.check, run))
 
 
 def _rounded(translator: OpenTranslator) -> OpenTranslator:
@@ -117,7 +117,8 @@ def sheet_scenes(
     lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo, views: Mapping[str, str] | None = None
 ) -> list[SheetScene]:
     """The scenes of a printed sheet, each with its map as the window would show it; `views` as in `scene_parts`."""
-    return [_sheet_scene(scene, each, model, views or {}) for scene, each in zip(lesson.scenes, results, strict=True)]
+    pairs = zip(lesson.scenes, results, strict=True)
+    return [_sheet_scene(scene, result, model, views or {}) for scene, result in pairs]
 
 
 def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]) -> SheetScene:
