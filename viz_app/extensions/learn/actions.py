@@ -65,12 +65,12 @@ def move_row(state: ExperimentState, value: str) -> None:
 
 
 def find_networks(state: ExperimentState, value: str) -> tuple[Network, ...]:
-    """The feed-forward networks of `decoder` or `encoder`; of `decoder:1`, only that of the first layer."""
+    """The feed-forward networks of a side, such as `decoder`; of one layer for `decoder:1`."""
     if state.model is None:
         return ()
     side, _, number = value.partition(":")
-    found = networks_of(state.model.run.model)
-    return tuple(each for each in found if each.side == side and number in ("", str(each.layer + 1)))
+    networks = networks_of(state.model.run.model)
+    return tuple(network for network in networks if network.side == side and number in ("", str(network.layer + 1)))
 
 
 def switch_networks_off(state: ExperimentState, value: str) -> None:
@@ -117,11 +117,11 @@ def lift_mask(state: ExperimentState, value: str) -> None:
 
 
 def remove_word(state: ExperimentState, value: str) -> None:
-    """Removes a word from the sentence, with the model's own translation of the whole sentence forced."""
-    place = place_to_remove(state.original) if state.original is not None else None
-    if place is not None:
+    """Removes a word from the sentence; the translation of the whole sentence is forced."""
+    index = place_to_remove(state.original) if state.original is not None else None
+    if index is not None:
         give_own_translation(state, "")
-        state.submit(experiment_editor.intervene(SourceWordRemoved(place)))
+        state.submit(experiment_editor.intervene(SourceWordRemoved(index)))
 
 
 def force_second(state: ExperimentState, value: str) -> None:
@@ -235,7 +235,7 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
         return Head("cross", *clearest_head(translation.maps.cross))
     role = name.rpartition(":")[2]
     if role in ROLES:
-        found = [
+        candidates = [
             (float(values[layer, head]), Head(kind, layer, head))
             for kind in MAP_KINDS
             if name in (role, f"{kind}:{role}")
@@ -243,7 +243,7 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
             for layer, head in np.ndindex(*values.shape)
             if state.roles.of(Head(kind, layer, head)) == role
         ]
-        return max(found, key=lambda each: each[0])[1] if found else None
+        return max(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
     kind, layer, head = name.split(":")
     named = Head(next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1)
     num_layers, num_heads = state.maps.shape(named.kind)

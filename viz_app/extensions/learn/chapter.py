@@ -68,7 +68,7 @@ class Paragraph:
 
     def filled(self, values: Mapping[str, str]) -> str:
         """The Markdown with a text for each value."""
-        return VALUE.sub(lambda found: values[found[1]], self.markdown)
+        return VALUE.sub(lambda match: values[match[1]], self.markdown)
 
 
 @dataclass(frozen=True)
@@ -315,8 +315,8 @@ class _Reader:
             raise self._error(f"a question has {len(choices)} choices", "two or more lines such as “- rises: It rises”")
         return Predict(check, options, Paragraph("\n".join(question).strip()), choices)
 
-    def _error(self, given: str, expected: str) -> ChapterError:
-        return ChapterError(f"{self._path}, line {self._next}: {given}. Expected: {expected}.")
+    def _error(self, problem: str, expected: str) -> ChapterError:
+        return ChapterError(f"{self._path}, line {self._next}: {problem}. Expected: {expected}.")
 
 
 def _paragraphs(lines: Iterable[str]) -> tuple[Paragraph, ...]:

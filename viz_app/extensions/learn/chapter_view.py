@@ -203,11 +203,11 @@ class PredictView(QFrame):
         after = self._state.experiment.source_text
         self._looked_text = after if after != asked.text else None
 
-    def _present(self, found: Verdict) -> None:
+    def _present(self, verdict: Verdict) -> None:
         self._is_wanted = False
-        right = self._predict.choices[found.choice]
-        says = "Right." if found.choice == self.chosen else f"No: {right[:1].lower()}{right[1:]}."
-        self._show_verdict(f"{says} {found.because}")
+        right = self._predict.choices[verdict.choice]
+        says = "Right." if verdict.choice == self.chosen else f"No: {right[:1].lower()}{right[1:]}."
+        self._show_verdict(f"{says} {verdict.because}")
         self.judged.emit()
         self._context.answers.give(self._predict.check, self._asked.text)
 
@@ -475,8 +475,8 @@ class ChapterView(QWidget):
         )
         take_out(self.next_button)
         # the button to the next chapter comes last
-        row, place = (self._row, -1) if self._is_stacked else (self.text.end, 0)
-        row.insertWidget(place, self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
+        row, index = (self._row, -1) if self._is_stacked else (self.text.end, 0)
+        row.insertWidget(index, self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._fit_heights()
 
     def _fit_heights(self) -> None:

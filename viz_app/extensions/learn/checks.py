@@ -128,8 +128,8 @@ class Answers:
         self.changed.emit()
 
     def has(self, check: str, text: str | None = None) -> bool:
-        """True if a question was answered about this sentence, or about any if `text` is None."""
-        return any(each == check and text in (None, about) for each, about in self._given)
+        """True if a question was answered about this sentence; about any if `text` is None."""
+        return any(answered == check and text in (None, about) for answered, about in self._given)
 
 
 def _direction(change: float, same: float) -> str:
@@ -146,8 +146,8 @@ def _original_and(state: ExperimentState, *changes: Intervention) -> RunJob:
 def _given_and(state: ExperimentState, *changes: Intervention) -> RunJob:
     """The same with the model's own translation forced."""
     original = _original(state)
-    given = Experiment(original.source_text, GivenTarget(original.text))
-    return RunJob((given, given.with_interventions(*changes)))
+    experiment = Experiment(original.source_text, GivenTarget(original.text))
+    return RunJob((experiment, experiment.with_interventions(*changes)))
 
 
 def _judge_runs(state: ExperimentState, question: Question, answer: None) -> Verdict:
@@ -185,9 +185,10 @@ def _judge_largest_weight(state: ExperimentState, question: Question, answer: tu
     head, pinned = question.head, question.pinned
     assert head is not None
     assert pinned is not None
-    given = answer[0]
-    row = pair_in(given, _original(state), head.kind, pinned, "predicted") or pinned  # a made-up word has other pieces
-    before, after = (float(each.maps.of_kind(head.kind)[head.layer, head.head, row.query].max()) for each in answer)
+    # a made-up word has other pieces
+    row = pair_in(answer[0], _original(state), head.kind, pinned, "predicted") or pinned
+    rows = (translation.maps.of_kind(head.kind)[head.layer, head.head, row.query] for translation in answer)
+    before, after = (float(weights.max()) for weights in rows)
     choice = _direction(after - before, SAME_WEIGHT)
     return Verdict(
         choice,
@@ -231,9 +232,14 @@ def _without_word(state: ExperimentState, question: Question) -> RunJob:
 
 
 def _judge_cross_shape(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
-    before, after = (each.maps.cross.shape[-2:] for each in answer)
+    before, after = (translation.maps.cross.shape[-2:] for translation in answer)
     has_fewer_rows, has_fewer_columns = (now < then for now, then in zip(after, before, strict=True))
-    choice = "both" if has_fewer_rows and has_fewer_columns else "rows" if has_fewer_rows else "columns"
+    if has_fewer_rows and has_fewer_columns:
+        choice = "both"
+    elif has_fewer_rows:
+        choice = "rows"
+    else:
+        choice = "columns"
     source, target = state.languages
     return Verdict(
         choice,
@@ -339,14 +345,14 @@ def _num_repeated(translation: Translation) -> int:
     return sum(first == second for first, second in itertools.pairwise(translation.predicted_ids))
 
 
-def _judge_smoothing(state: ExperimentState, question: Question, found: Smoothing) -> Verdict:
-    best = int(found.smoothed_loss.argmin())
-    right, other = found.target.max(), found.target[found.target > 0].min()
+def _judge_smoothing(state: ExperimentState, question: Question, smoothing: Smoothing) -> Verdict:
+    best = int(smoothing.smoothed_loss.argmin())
+    right, other = smoothing.target.max(), smoothing.target[smoothing.target > 0].min()
     return Verdict(
-        "rises" if found.smoothed_loss[-1] > found.smoothed_loss[best] + SAME_LOSS else "falls",
+        "rises" if smoothing.smoothed_loss[-1] > smoothing.smoothed_loss[best] + SAME_LOSS else "falls",
         f"With smoothing, the loss is smallest at the odds of the target: {right:.3f} to {other:.3f}, or "
-        f"{found.odds[best]:.0f} to 1. A surer model has a larger loss: {found.smoothed_loss[-1]:.3f} at "
-        f"{found.odds[-1]:.0f} to 1.",
+        f"{smoothing.odds[best]:.0f} to 1. A surer model has a larger loss: {smoothing.smoothed_loss[-1]:.3f} at "
+        f"{smoothing.odds[-1]:.0f} to 1.",
     )
 
 
@@ -376,13 +382,13 @@ def _judge_largest_part(state: ExperimentState, question: Question, answer: None
 
 
 def part_sizes(rows: tuple[SizeRow, ...]) -> dict[str, int]:
-    """The numbers of parameters of three parts of a model: tokens (tables and output), attention, feed-forward."""
+    """Parameters of a model's tables and output ("tokens"), attention, and networks."""
     modules: dict[str, tuple[Module, ...]] = {
         "tokens": ("source embedding", "source positions", "target embedding", "target positions", "output"),
         "attention": ("encoder self-attention", "decoder self-attention", "cross-attention"),
         "feed-forward": ("encoder feed-forward", "decoder feed-forward"),
     }
-    return {name: total(rows, *each).num_parameters for name, each in modules.items()}
+    return {name: total(rows, *members).num_parameters for name, members in modules.items()}
 
 
 class _DecidedJob(LensJob):

@@ -66,13 +66,15 @@ class HeadPointsJob(TranslationJob):
         """See `Job.run`."""
         from augenmerk.core.model.heads import heads_of
 
-        heads, whole = heads_of(translator.model.config), self.translation
+        heads = heads_of(translator.model.config)
+        whole = self.translation
         off = [whole.experiment.with_interventions(HeadScaled(head)) for head in heads]
         scores = translator.score_many(whole, list(map(translator.compile, off)), should_stop=should_stop)
         clear = {kind: clarity(whole.maps.of_kind(kind)) for kind in MAP_KINDS}
+        effects = (sum(log_probabilities) - whole.log_probability for log_probabilities in scores)
         return tuple(
-            HeadPoint(head, float(clear[head.kind][head.layer, head.head]), sum(found) - whole.log_probability)
-            for head, found in zip(heads, scores, strict=True)
+            HeadPoint(head, float(clear[head.kind][head.layer, head.head]), effect)
+            for head, effect in zip(heads, effects, strict=True)
         )
 
 
@@ -93,8 +95,9 @@ class NetworksOffJob(Job):
         networks = (None, *networks_of(translator.model.config))
         changes = [() if network is None else (FeedForwardScaled(network),) for network in networks]
         experiments = [self.given.with_interventions(*change) for change in changes]
-        found = translator.run_many(map(translator.compile, experiments), need_maps=False, should_stop=should_stop)
-        return dict(zip(networks, found, strict=True))
+        compiled = map(translator.compile, experiments)
+        translations = translator.run_many(compiled, need_maps=False, should_stop=should_stop)
+        return dict(zip(networks, translations, strict=True))
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,7 @@ class SmoothingJob(Job):
 
         target, plain = (smoothed_distribution(2, 5, smoothing, 0).numpy() for smoothing in (SMOOTHING, 0.0))
         odds = np.linspace(1, MAX_ODDS, 400)
-        losses = [_divergences(each.astype(np.float64), odds) for each in (target, plain)]
+        losses = [_divergences(distribution.astype(np.float64), odds) for distribution in (target, plain)]
         return Smoothing(read_only(target), odds, *losses)
 
 

@@ -120,21 +120,21 @@ class LearnPage(QWidget):
         """The visible chapter; None while there is none."""
         return self._views.get(self._place) if self.state.result is not None else None
 
-    def open_chapter(self, place: int) -> None:
+    def open_chapter(self, index: int) -> None:
         """Goes to a chapter."""
-        self._place = place
-        self.list.show_place(place)
+        self._place = index
+        self.list.show_place(index)
         if self.state.result is None:
             return
-        if place not in self._views:
-            following = self.chapters[place + 1].title if place + 1 < len(self.chapters) else ""
+        if index not in self._views:
+            following = self.chapters[index + 1].title if index + 1 < len(self.chapters) else ""
             context = LearnContext(self.state, self.controller, self.own, self._window_state, open_part=self.open_part)
-            view = ChapterView(self.chapters[place], context, following, self._stack)
-            view.next_wanted.connect(partial(self.open_chapter, place + 1))
-            self._views[place] = view
+            view = ChapterView(self.chapters[index], context, following, self._stack)
+            view.next_wanted.connect(partial(self.open_chapter, index + 1))
+            self._views[index] = view
             self._stack.addWidget(view)
-        self._stack.setCurrentWidget(self._views[place])
-        self._views[place].enter()
+        self._stack.setCurrentWidget(self._views[index])
+        self._views[index].enter()
 
     def show_language(self, code: str) -> None:
         """Shows the texts in another language; untranslated chapters stay in English."""
@@ -153,13 +153,13 @@ class LearnPage(QWidget):
 
     def open_named(self, name: str) -> None:
         """Goes to a chapter by its name; an unknown one changes nothing."""
-        place = next((place for place, chapter in enumerate(self.chapters) if chapter.name == name), None)
-        if place is not None:
-            self.open_chapter(place)
+        index = next((index for index, chapter in enumerate(self.chapters) if chapter.name == name), None)
+        if index is not None:
+            self.open_chapter(index)
 
     def open_part(self, module: Module) -> None:
-        """Goes to the chapter about a part of the model: of several, the one about the fewest parts."""
-        about = [(len(chapter.parts), place) for place, chapter in enumerate(self.chapters) if module in chapter.parts]
+        """Goes to the most specific chapter about a part of the model."""
+        about = [(len(chapter.parts), index) for index, chapter in enumerate(self.chapters) if module in chapter.parts]
         if about:
             self.open_chapter(min(about)[1])
 
@@ -267,11 +267,11 @@ class ChapterList(QFrame):
         self._is_narrow = False
         self._group = QButtonGroup(self)
         self.buttons: list[QPushButton] = []
-        for place in range(len(chapters)):
+        for index in range(len(chapters)):
             button = QPushButton()
             button.setCheckable(True)
             button.setProperty("role", "chapter")
-            button.clicked.connect(partial(self.chosen.emit, place))
+            button.clicked.connect(partial(self.chosen.emit, index))
             self._group.addButton(button)
             self.buttons.append(button)
         self.diagram = StackDrawing("small")
@@ -297,10 +297,10 @@ class ChapterList(QFrame):
         self.language_menu.show_choice(language)
         self._name_buttons()
 
-    def show_place(self, place: int) -> None:
+    def show_place(self, index: int) -> None:
         """Marks the open chapter, and its parts of the model."""
-        self.buttons[place].setChecked(True)
-        self.diagram.mark(self._chapters[place].parts)
+        self.buttons[index].setChecked(True)
+        self.diagram.mark(self._chapters[index].parts)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Lists the lessons, of which there may be more now."""
@@ -338,11 +338,12 @@ class ChapterList(QFrame):
 
     def _name_buttons(self) -> None:
         """Places and names the buttons."""
-        num_columns, row = 2 if self._is_narrow else 1, 0
+        num_columns = 2 if self._is_narrow else 1
+        row = 0
         for group in (self.buttons, [self._lessons_heading], self.lesson_buttons):
-            for place, each in enumerate(group):
-                span = num_columns if each is self._lessons_heading else 1
-                self._grid.addWidget(each, row + place // num_columns, place % num_columns, 1, span)
+            for index, widget in enumerate(group):
+                span = num_columns if widget is self._lessons_heading else 1
+                self._grid.addWidget(widget, row + index // num_columns, index % num_columns, 1, span)
             row += math.ceil(len(group) / num_columns)
         for number, (button, chapter) in enumerate(zip(self.buttons, self._chapters, strict=True), start=1):
             button.setText(str(number) if self._is_narrow else f"{number}  {chapter.title}")

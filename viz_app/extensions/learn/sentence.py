@@ -53,7 +53,7 @@ class OwnSentence:
 
     @property
     def language_problem(self) -> str:
-        """The reason why the model cannot read that sentence; empty if it can or if this is unknown."""
+        """Why the model cannot read that sentence; empty if it can or if this is unknown."""
         theirs = self._window_state.model if self._window_state is not None else None
         ours = self._state.model
         if theirs is None or ours is None:
@@ -62,7 +62,7 @@ class OwnSentence:
             return "it is a list of symbols"
         if theirs.run.data.source_language == ours.run.data.source_language:
             return ""
-        their_name, our_name = (language_names(each.run)[0] for each in (theirs, ours))
+        their_name, our_name = (language_names(model.run)[0] for model in (theirs, ours))
         if their_name == NEUTRAL[0]:
             return f"it may not be {our_name}"
         return f"it is {their_name}, and Learn reads {our_name}"

@@ -18,27 +18,30 @@ UNKNOWN, NO_BREAK = "…", "\u00a0"
 
 
 def place_to_remove(translation: Translation) -> int | None:
-    """The index of the last source word with a letter or digit; None unless another one is left without it."""
-    words = [place for place, word in enumerate(translation.source_words) if any(map(str.isalnum, word.text))]
+    """The index of the last source word with a letter or digit; None if it is the only one."""
+    words = [index for index, word in enumerate(translation.source_words) if any(map(str.isalnum, word.text))]
     return words[-1] if len(words) > 1 else None
 
 
 def removable_word(state: ExperimentState, translation: Translation) -> str:
-    """The source word that can be removed, also while it is removed; as typed, unless its spelling was restored."""
+    """The source word that can be removed, also while it is removed.
+
+    It is spelled as typed, unless its spelling was restored.
+    """
     whole = state.original or translation
-    if (place := place_to_remove(whole)) is None:
+    if (index := place_to_remove(whole)) is None:
         return UNKNOWN
-    word = whole.source_words[place].text
+    word = whole.source_words[index].text
     typed = re.findall(rf"\b{re.escape(word)}\b", whole.source_text, re.IGNORECASE)
     return str(typed[-1]) if typed else word
 
 
 def unsure_step(translation: Translation) -> int | None:
-    """The step, from 0, with the closest best two candidates, among steps where both begin a word."""
+    """The step, from 0, with the closest two best candidates that both begin a word."""
     gaps = {
         step: first.probability - second.probability
         for step, (first, second, *_) in enumerate(translation.alternatives)
-        if all(each.entry.startswith(WORD_MARK) and each.token.isalpha() for each in (first, second))
+        if all(candidate.entry.startswith(WORD_MARK) and candidate.token.isalpha() for candidate in (first, second))
     }
     return min(gaps, key=lambda step: gaps[step], default=None)
 

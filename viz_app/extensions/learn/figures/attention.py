@@ -166,8 +166,9 @@ class MaskFigure(MatrixFigure):
         if lifts_mask:
             title = "The mask is lifted: the decoder sees everything"
         if self.published.isChecked():
-            title, lifts_mask = f"The same mask over {NUM_PUBLISHED} positions, as in The Annotated Transformer", False
-            rows = columns = tuple(str(place + 1) for place in range(NUM_PUBLISHED))
+            title = f"The same mask over {NUM_PUBLISHED} positions, as in The Annotated Transformer"
+            lifts_mask = False
+            rows = columns = tuple(str(index + 1) for index in range(NUM_PUBLISHED))
         self.title.setText(title)
         seen = np.ones((len(rows), len(rows)), dtype=np.float32)
         self.show_matrix(seen if lifts_mask else np.tril(seen), rows, columns)

@@ -64,7 +64,8 @@ class ClarityVsImportanceFigure(ChapterFigure):
             self._say(None)
 
     def _say(self, point: HeadPoint | None) -> None:
-        shown = point or next((each for each in self.plot.points if each.head == self.state.selection.head), None)
+        chosen = self.state.selection.head
+        shown = point or next((plotted for plotted in self.plot.points if plotted.head == chosen), None)
         if shown is not None:
             change = number(shown.effect, signed=True)
             self.says.setText(
@@ -171,13 +172,13 @@ class HeadPlot(LineChart):
             self.pointed.emit(point)
             self.update()
 
-    def _nearest(self, place: QPointF) -> HeadPoint | None:
+    def _nearest(self, position: QPointF) -> HeadPoint | None:
         def distance(point: HeadPoint) -> float:
-            away = self.place_of(point) - place
+            away = self.place_of(point) - position
             return float(np.hypot(away.x(), away.y()))
 
-        found = min(self.points, key=distance, default=None)
-        return found if found is not None and distance(found) <= scaled(NEAR) else None
+        nearest = min(self.points, key=distance, default=None)
+        return nearest if nearest is not None and distance(nearest) <= scaled(NEAR) else None
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
@@ -196,8 +197,8 @@ def correlations_in_words(points: Sequence[HeadPoint]) -> str:
 
     def correlation(*kinds: MapKind) -> str:
         chosen = [point for point in points if point.head.kind in kinds]
-        found = rank_correlation([point.clarity for point in chosen], [point.effect for point in chosen])
-        return "–" if np.isnan(found) else number(found, signed=True)
+        coefficient = rank_correlation([point.clarity for point in chosen], [point.effect for point in chosen])
+        return "–" if np.isnan(coefficient) else number(coefficient, signed=True)
 
     of_kinds = ", ".join(f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in MAP_KINDS)
     return (

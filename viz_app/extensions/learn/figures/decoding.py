@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.beam_tree import BeamTree
 
 NUM_CANDIDATES = 4
-"""Of each step; a high page has room for more."""
+"""Rows of tokens at each step. A high page has room for more."""
 BEAM = Beam(4, 0.0)
 """Compares plain probabilities: the result is more probable at any length."""
 MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP, ROW_GAP = 28, 100, 9, 30, 4, 5
@@ -35,6 +35,7 @@ AROUND_CHIPS = 65
 FACTORS = tuple(1.8 - 0.05 * step for step in range(17))
 """Sizes of chips, from those on a large page down to body text."""
 NO_LIMIT = 1_000_000
+ChipColor = Literal["text", "accent", "warm"]
 UNCHANGED = "This search is without your changes. "
 
 
@@ -54,7 +55,7 @@ class Chip:
     step: int
     rank: int
     token: str
-    color: Literal["text", "accent", "warm"]
+    color: ChipColor
     share: float | None = None
     parent: int | None = None
 
@@ -149,28 +150,25 @@ class BeamFigure(ChipFigure):
         if tree is None:
             return
         greedy = set(tree.greedy)
-        chips = [
-            Chip(
-                node.step,
-                node.rank,
-                node.token,
-                "accent" if node.is_chosen else "warm" if place in greedy else "text",
-                parent=node.parent,
-            )
-            for place, node in enumerate(tree.nodes)
-        ]
+        chips: list[Chip] = []
+        for index, node in enumerate(tree.nodes):
+            color: ChipColor
+            if node.is_chosen:
+                color = "accent"
+            elif index in greedy:
+                color = "warm"
+            else:
+                color = "text"
+            chips.append(Chip(node.step, node.rank, node.token, color, parent=node.parent))
         by_beam, by_greedy = tree.texts
         first, second = (f"log-probability −{-value:.2f}" for value in tree.log_probabilities)
-        self.show_chips(
-            chips,
-            f"Beam: {by_beam} Greedy: {by_greedy}",
-            (UNCHANGED if self.state.result is not None and self.state.result.is_changed else "")
-            + (
-                f"Both find the same translation: “{by_greedy}”"
-                if by_beam == by_greedy
-                else f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{by_greedy}” ({second})."
-            ),
-        )
+        if by_beam == by_greedy:
+            outcome = f"Both find the same translation: “{by_greedy}”"
+        else:
+            outcome = f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{by_greedy}” ({second})."
+        if self.state.result is not None and self.state.result.is_changed:
+            outcome = UNCHANGED + outcome
+        self.show_chips(chips, f"Beam: {by_beam} Greedy: {by_greedy}", outcome)
 
 
 class ChipDrawing(QWidget):
@@ -209,9 +207,9 @@ class ChipDrawing(QWidget):
             if chip.step == len(sizes):
                 sizes.append(QSize(theme.scaled(MIN_CELL), 0))
             is_needed = chip.rank < self.num_ranks_needed
-            wanted = metrics.horizontalAdvance(_shown(chip.token)) + theme.scaled(CELL_PADDING) if is_needed else 0
+            width = metrics.horizontalAdvance(_shown(chip.token)) + theme.scaled(CELL_PADDING) if is_needed else 0
             bottom = theme.scaled(self.header) + (chip.rank + 1) * theme.scaled(CELL_HEIGHT + ROW_GAP)
-            sizes[-1] = sizes[-1].expandedTo(QSize(min(wanted, theme.scaled(MAX_CELL)), bottom))
+            sizes[-1] = sizes[-1].expandedTo(QSize(min(width, theme.scaled(MAX_CELL)), bottom))
         gap = theme.scaled(GAP if self.header else GAP + EDGE)
         self._columns = flow(sizes, self._line_width, spacing=gap, line_spacing=theme.scaled(LINE_GAP))
         right = max((column.right() for column in self._columns), default=0)
@@ -250,26 +248,26 @@ class ChipDrawing(QWidget):
         """Paints edges, steps and chips."""
         theme, painter = self.theme, QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        places = [self.place_of(chip.step, chip.rank) for chip in self.shown]
-        for chip, place in zip(self.shown, places, strict=True):
+        boxes = [self.place_of(chip.step, chip.rank) for chip in self.shown]
+        for chip, box in zip(self.shown, boxes, strict=True):
             if chip.parent is not None:
-                self._paint_edge(painter, places[chip.parent], place, chip.color)
+                self._paint_edge(painter, boxes[chip.parent], box, chip.color)
         if self.header:
             painter.setFont(theme.font("body"))
             painter.setPen(theme.color("muted"))
             for step, column in enumerate(self._columns):
                 bottom = column.top() + theme.scaled(self.header) - 4
                 painter.drawText(QPointF(column.left() + 2, bottom), str(step + 1) if step else "step 1")
-        for chip, place in zip(self.shown, places, strict=True):
+        for chip, box in zip(self.shown, boxes, strict=True):
             painter.setPen(QPen(theme.color("border" if chip.color == "text" else chip.color), 1))
             painter.setBrush(theme.color("raised"))
-            painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), CHIP_RADIUS, CHIP_RADIUS)
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), CHIP_RADIUS, CHIP_RADIUS)
             painter.setFont(theme.font("body", bold=chip.color == "accent"))
             painter.setPen(theme.color(chip.color))
-            text = chip_text(theme, chip.token, int(place.width()), is_bold=chip.color == "accent")
-            painter.drawText(place.adjusted(0, -2, 0, -2), int(Qt.AlignmentFlag.AlignCenter), text)
+            text = chip_text(theme, chip.token, int(box.width()), is_bold=chip.color == "accent")
+            painter.drawText(box.adjusted(0, -2, 0, -2), int(Qt.AlignmentFlag.AlignCenter), text)
             if chip.share is not None:
-                bar = QRectF(place.left() + 6, place.bottom() - 6, (place.width() - 12) * chip.share, 3)
+                bar = QRectF(box.left() + 6, box.bottom() - 6, (box.width() - 12) * chip.share, 3)
                 painter.fillRect(bar, theme.color("muted" if chip.color == "text" else chip.color))
 
     def _paint_edge(self, painter: QPainter, begin: QRectF, end: QRectF, color: str) -> None:

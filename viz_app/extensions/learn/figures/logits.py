@@ -101,11 +101,10 @@ class LayersFigure(MatrixFigure):
 
     def _tip_of(self, cell: MatrixCell) -> str:
         assert self.answer is not None
-        found = self.answer.candidates[cell.row][cell.column][:NUM_IN_TIP]
-        tokens = plain(each.token for each in found)
-        return "\n".join(
-            f"{token} {percent_in_words(each.probability)}" for token, each in zip(tokens, found, strict=True)
-        )
+        candidates = self.answer.candidates[cell.row][cell.column][:NUM_IN_TIP]
+        tokens = plain(candidate.token for candidate in candidates)
+        shares = (percent_in_words(candidate.probability) for candidate in candidates)
+        return "\n".join(f"{token} {share}" for token, share in zip(tokens, shares, strict=True))
 
 
 class SublayersFigure(LayersFigure):

@@ -65,14 +65,15 @@ class NetworksFigure(MatrixFigure):
 
     def redraw(self) -> None:
         """Shows the table."""
-        found = self.answer
-        if found is None or not self.has_answer:
+        translations = self.answer
+        if translations is None or not self.has_answer:
             return
-        self.networks, off = tuple(found), self.state.experiment.networks_off
-        names = [_row_name(network, is_off=network in off) for network in found]
-        values = np.exp([each.log_probabilities for each in found.values()], dtype=np.float32)
+        self.networks = tuple(translations)
+        off = self.state.experiment.networks_off
+        names = [_row_name(network, is_off=network in off) for network in translations]
+        values = np.exp([translation.log_probabilities for translation in translations.values()], dtype=np.float32)
         self._say(None)
-        self.show_matrix(values, names, plain(found[None].predicted_tokens))
+        self.show_matrix(values, names, plain(translations[None].predicted_tokens))
         self.matrix.mark(self.dependent)
 
     @property
@@ -86,8 +87,8 @@ class NetworksFigure(MatrixFigure):
         if cell is not None:
             self.says.setText(self._tip_of(cell).replace("\n", " · "))
         elif self.answer is not None:
-            found = ", ".join(map(self._change, self.dependent))
-            self.says.setText(f"{SOME_DEPEND}: {found}." if found else NONE_DEPENDS)
+            changes = ", ".join(map(self._change, self.dependent))
+            self.says.setText(f"{SOME_DEPEND}: {changes}." if changes else NONE_DEPENDS)
 
     def _change(self, cell: MatrixCell) -> str:
         """“decoder 1: “flowers” instead of “at””."""

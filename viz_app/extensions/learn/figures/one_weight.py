@@ -78,13 +78,13 @@ def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
         query: position of the query.
     """
     heads = trace.of_kind(head.kind)
-    place = head.layer, head.head
-    vector, keys, weights = heads.queries[(*place, query)], heads.keys[place], heads.weights[(*place, query)]
-    temperature = float(heads.temperatures[place])
+    layer, head_index = head.layer, head.head
+    vector, weights = heads.queries[layer, head_index, query], heads.weights[layer, head_index, query]
+    keys, values = heads.keys[layer, head_index], heads.values[layer, head_index]
+    temperature = float(heads.temperatures[layer, head_index])
     scores = keys.astype(np.float64) @ vector.astype(np.float64) / np.sqrt(len(vector)) / temperature
     if head.kind == "decoder" and not trace.lifts_mask:
         scores[query + 1 :] = -np.inf
-    values = heads.values[place]
     weighted = weights[:, None] * values
     return WeightSteps(vector, keys, scores, weights, values, weighted, weighted.sum(axis=0), temperature)
 
@@ -120,7 +120,7 @@ class OneWeightFigure(ChapterFigure):
         self.temperature.setPageStep(1)
         self.temperature.setProperty("role", "film")
         self.temperature.setAccessibleName("Softmax temperature")
-        self.temperature.valueChanged.connect(lambda place: set_temperature(self.state, str(TEMPERATURES[place])))
+        self.temperature.valueChanged.connect(lambda index: set_temperature(self.state, str(TEMPERATURES[index])))
         self._temperature_text = label("muted")
         self.move_button = QPushButton("Move the whole row here")
         self.move_button.setToolTip("Give all weight of this row to the pinned key, and translate again")
@@ -182,14 +182,12 @@ class OneWeightFigure(ChapterFigure):
 
     def _show_temperature(self) -> None:
         head = self.state.selection.head
-        found = next(
-            (temperature.temperature for temperature in self.state.experiment.temperatures if temperature.head == head),
-            1.0,
-        )
-        nearest = min(range(len(TEMPERATURES)), key=lambda place: abs(math.log(TEMPERATURES[place] / found)))
+        changes = self.state.experiment.temperatures
+        temperature = next((change.temperature for change in changes if change.head == head), 1.0)
+        nearest = min(range(len(TEMPERATURES)), key=lambda index: abs(math.log(TEMPERATURES[index] / temperature)))
         with QSignalBlocker(self.temperature):
             self.temperature.setValue(nearest)
-        self._temperature_text.setText(f"{found:g}")
+        self._temperature_text.setText(f"{temperature:g}")
 
 
 def pinned_vectors(steps: WeightSteps, query: str, token: str, key: int) -> dict[str, FloatArray]:
@@ -204,25 +202,31 @@ def pinned_vectors(steps: WeightSteps, query: str, token: str, key: int) -> dict
 
 def numbers_in_html(rows: Mapping[str, FloatArray], num_shown: int) -> str:
     """A table of the first numbers of each vector, number below number."""
-    gap, lines = f'style="padding-left: {scaled(8)}px"', ""
-    for place, (name, vector) in enumerate(rows.items()):
-        cells = "".join(f'<td align="right" {gap}>{number(float(each))}</td>' for each in vector[:num_shown])
-        rest = "" if len(vector) <= num_shown else "…" if place else f"… {len(vector)} in all"
+    gap = f'style="padding-left: {scaled(8)}px"'
+    lines = ""
+    for index, (name, vector) in enumerate(rows.items()):
+        cells = "".join(f'<td align="right" {gap}>{number(float(value))}</td>' for value in vector[:num_shown])
+        rest = ""
+        if len(vector) > num_shown:
+            rest = "…" if index else f"… {len(vector)} in all"
         lines += f"<tr><td>{escape(name)}</td>{cells}<td {gap}>{rest}</td></tr>"
     return f'<table cellspacing="0">{lines}</table>' if lines else ""
 
 
 def equation_of(steps: WeightSteps, key: int, *, is_set: bool = False) -> str:
-    """From the products of query and key to the weight, in numbers. A row that `is_set` by hand has other weights."""
+    """From the products of query and key to the weight, in numbers.
+
+    A row that `is_set` by hand has other weights.
+    """
     products, score = steps.products(key), float(steps.scores[key])
     first = " + ".join(number(value) if value >= 0 else f"({number(value)})" for value in map(float, products[:2]))
     divisor = f"√{len(products)}" if steps.temperature == 1 else f"(√{len(products)} · {steps.temperature:g})"
-    found = f"q·k = {first} + … = {number(float(products.sum()))};  attention score q·k / {divisor} = "
+    equation = f"q·k = {first} + … = {number(float(products.sum()))};  attention score q·k / {divisor} = "
     if math.isinf(score):
-        return f"{found}… hidden by the mask: −∞ → softmax → 0"
+        return f"{equation}… hidden by the mask: −∞ → softmax → 0"
     if is_set:
-        return f"{found}{number(score)}. The row is set by hand: {float(steps.weights[key]):.3f}"
-    return f"{found}{number(score)} → softmax → {float(steps.weights[key]):.3f}"
+        return f"{equation}{number(score)}. The row is set by hand: {float(steps.weights[key]):.3f}"
+    return f"{equation}{number(score)} → softmax → {float(steps.weights[key]):.3f}"
 
 
 def all_numbers(name: str, vector: Sequence[float] | FloatArray) -> str:
@@ -284,10 +288,11 @@ class WeightTable(QWidget):
         """The area of a key's line."""
         return QRectF(0, scaled(HEADER) + (key + 1) * self._line, self.width(), self._line)
 
-    def tip_at(self, place: QPointF) -> str:
+    def tip_at(self, position: QPointF) -> str:
         """All numbers of the vector under a point; elsewhere, the effect of a click."""
-        steps, key, last = self._steps, self._line_at(place), len(self._tokens)
-        column = next((c for c, cell in enumerate(self._cells(key)) if cell.left() <= place.x() < cell.right()), None)
+        steps, key, last = self._steps, self._line_at(position), len(self._tokens)
+        x, cells = position.x(), self._cells(key)
+        column = next((index for index, cell in enumerate(cells) if cell.left() <= x < cell.right()), None)
         if steps is not None and column == 1 and -1 <= key < last:
             if key < 0:
                 return all_numbers(f"q of {self._query}", steps.query)
@@ -379,9 +384,9 @@ class WeightTable(QWidget):
     def _bar(self, cell: QRectF) -> QRectF:
         return QRectF(cell.left(), cell.top() + self._line / 3, cell.width() - scaled(NUMBER_WIDTH), self._line * 0.4)
 
-    def _line_at(self, place: QPointF) -> int:
+    def _line_at(self, position: QPointF) -> int:
         """−1 for the query, then keys, then the sum."""
-        return int((place.y() - scaled(HEADER)) // self._line) - 1
+        return int((position.y() - scaled(HEADER)) // self._line) - 1
 
     def _cells(self, key: int) -> list[QRectF]:
         """The cells of a line: token, key vector, score, weight, weighted value. Key −2 is the line of headings."""

@@ -95,18 +95,18 @@ class SizesFigure(ChapterFigure):
 
     def _models(self) -> dict[str, tuple[str, str, MeasuredModel]]:
         """By name: the text of the button, that of the menu, and the model."""
-        found: dict[str, tuple[str, str, MeasuredModel]] = {}
+        models: dict[str, tuple[str, str, MeasuredModel]] = {}
         own = self.state.model
         opened = self.context.window_state.model if self.context.window_state is not None else None
         if opened is not None and own is not None and opened.digest == own.digest:
             opened = None
         for name, info, where in ((OWN, own, "of this page"), (OPEN, opened, "that is open in Translate")):
             if info is not None:
-                found[name] = info.title, f"{info.title}: the model {where}", MeasuredModel.of(info)
+                models[name] = info.title, f"{info.title}: the model {where}", MeasuredModel.of(info)
         for name, run in PRESETS.items():
             if (sizes := preset_vocabulary_sizes(run)) is not None:
-                found[name] = name, f"{name}: {run.description}", MeasuredModel(run.model, sizes)
-        return found
+                models[name] = name, f"{name}: {run.description}", MeasuredModel(run.model, sizes)
+        return models
 
     def _make_slider(self, name: str) -> QSlider:
         slider = QSlider(Qt.Orientation.Horizontal)

@@ -103,9 +103,9 @@ def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str
         case "encoder feed-forward" | "decoder feed-forward":
             text = f"Two matrices with {_activation(config)} between, applied to each position separately."
         case "encoder norms" | "decoder norms":
-            place = "before each sublayer" if config.norm_position == "pre" else "after each sublayer"
+            position = "before each sublayer" if config.norm_position == "pre" else "after each sublayer"
             kind = f"{config.norm_position}-norm"
-            text = f"They are {place} ({kind}), each with two numbers for each of {config.width:,} columns."
+            text = f"They are {position} ({kind}), each with two numbers for each of {config.width:,} columns."
         case "output":
             text = "A product with a vector for each token of the vocabulary, at every position of the target."
     return (
@@ -273,34 +273,40 @@ class StackPicture:
         if self.kind != "small":
             self._paint_ends(painter)
 
-    def _paint_box(self, painter: QPainter, place: QRectF, box: Box, size: Size, whole: Size) -> None:
+    def _paint_box(self, painter: QPainter, area: QRectF, box: Box, size: Size, whole: Size) -> None:
         theme = current_theme()
         is_chosen, is_marked = box.module == self.chosen, box.module in self.marked
-        color = "accent" if is_chosen else "text" if box.module == self.under else "border"
+        color = "text" if box.module == self.under else "border"
+        if is_chosen:
+            color = "accent"
         painter.setPen(QPen(theme.color(color), 2 if is_chosen else 1))
         outline = QPainterPath()
-        radius = min(CHIP_RADIUS, place.height() / 3)
-        outline.addRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+        radius = min(CHIP_RADIUS, area.height() / 3)
+        outline.addRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
         painter.fillPath(outline, theme.color("accent" if is_marked else "raised"))
         if self.kind == "sizes" and box.text != NORM:  # there are several boxes for one share
             painter.save()
             painter.setClipPath(outline)
-            filled = QRectF(place.left(), place.top(), place.width() * size.num_parameters / whole.num_parameters, 99)
+            filled = QRectF(area.left(), area.top(), area.width() * size.num_parameters / whole.num_parameters, 99)
             painter.fillRect(filled, theme.color("faint_accent"))
-            line = QRectF(place.left(), place.bottom() - 4, place.width() * size.num_flops / whole.num_flops, 4)
+            line = QRectF(area.left(), area.bottom() - 4, area.width() * size.num_flops / whole.num_flops, 4)
             painter.fillRect(line, theme.color("warm"))
             painter.restore()
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(outline)
         painter.setPen(theme.color("on_accent" if is_marked else "text"))
-        is_high = place.height() > 3 * theme.pixel_size("body")
-        painter.setFont(theme.font("small" if self.kind == "small" else "large" if is_high else "body", bold=is_chosen))
-        metrics, name = painter.fontMetrics(), box.text.partition(" · ")[0]
+        is_high = area.height() > 3 * theme.pixel_size("body")
+        if self.kind == "small":
+            painter.setFont(theme.font("small", bold=is_chosen))
+        else:
+            painter.setFont(theme.font("large" if is_high else "body", bold=is_chosen))
+        metrics = painter.fontMetrics()
+        name = box.text.partition(" · ")[0]
         shorter = name, name.split()[-1], name.split()[0]
         forms = (box.text, *shorter) if self.kind != "small" else shorter
-        text = next((each for each in forms if metrics.horizontalAdvance(each) <= place.width() - 6), "")
-        if metrics.ascent() <= place.height():
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), text)
+        text = next((form for form in forms if metrics.horizontalAdvance(form) <= area.width() - 6), "")
+        if metrics.ascent() <= area.height():
+            painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), text)
 
     def _paint_frame(self, painter: QPainter, side: Side, num_layers: int) -> None:
         """Paints a frame around the boxes of each layer, with the number of layers next to it."""
@@ -324,7 +330,7 @@ class StackPicture:
         painter.drawText(beside, int(sides | Qt.AlignmentFlag.AlignVCenter), f"× {num_layers}")
 
     def _paint_residuals(self, painter: QPainter, side: Side) -> None:
-        """Paints the line through the stack, and those around sublayers with the places of addition."""
+        """Paints the line through the stack, and those around sublayers to the additions."""
         theme, lengths = current_theme(), self.lengths
         boxes = self.boxes[side]
         middle = self.place_of(side, 0).center().x()
@@ -334,12 +340,12 @@ class StackPicture:
         painter.drawLine(QPointF(middle, self.place_of(side, 0).bottom()), QPointF(middle, top))
         begin = 0.0
         for index, box in enumerate(boxes):
-            place = self.place_of(side, index)
+            area = self.place_of(side, index)
             if box.begins_residual:
-                begin = place.bottom() + 2
+                begin = area.bottom() + 2
             if not box.ends_residual:
                 continue
-            end, across = place.top() - lengths.add_gap / 2, place.right() + lengths.frame_side / 2
+            end, across = area.top() - lengths.add_gap / 2, area.right() + lengths.frame_side / 2
             path = QPainterPath(QPointF(middle, begin))
             for point in (QPointF(across, begin), QPointF(across, end), QPointF(middle, end)):
                 path.lineTo(point)
@@ -379,11 +385,11 @@ class StackPicture:
             SIDES, ("source", "target"), ("S", "T"), self.measured.lengths, strict=True
         ):
             below = self.place_of(side, 0)
-            place = QRectF(below.left() - aside, below.bottom() + 2, below.width() + 2 * aside, height)
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), f"{name}: {letter} = {length:,} tokens")
+            area = QRectF(below.left() - aside, below.bottom() + 2, below.width() + 2 * aside, height)
+            painter.drawText(area, int(Qt.AlignmentFlag.AlignHCenter), f"{name}: {letter} = {length:,} tokens")
         top = self.place_of("decoder", len(self.boxes["decoder"]) - 1)
-        place = QRectF(top.left() - aside, top.top() - lengths.gap - height + 2, top.width() + 2 * aside, height)
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), "logits of the next token")
+        area = QRectF(top.left() - aside, top.top() - lengths.gap - height + 2, top.width() + 2 * aside, height)
+        painter.drawText(area, int(Qt.AlignmentFlag.AlignHCenter), "logits of the next token")
         if self.kind != "sizes":
             return
         legend = 1.0

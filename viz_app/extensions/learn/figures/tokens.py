@@ -94,12 +94,13 @@ def _letters(factor: float) -> str:
 
 def _columns(words: tuple[Word, ...], tokens: tuple[str, ...], ids: tuple[int, ...]) -> list[QWidget]:
     """One for each word, and for each token that belongs to none."""
-    columns, place = [], 0
-    while place < len(tokens):
-        word = next((word for word in words if word.start == place), None)
-        end = word.end if word is not None else place + 1
-        columns.append(_column(word.text if word is not None else "", tokens[place:end], ids[place:end]))
-        place = end
+    columns = []
+    start = 0
+    while start < len(tokens):
+        word = next((word for word in words if word.start == start), None)
+        end = word.end if word is not None else start + 1
+        columns.append(_column(word.text if word is not None else "", tokens[start:end], ids[start:end]))
+        start = end
     return columns
 
 
@@ -111,9 +112,9 @@ def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...]) -> QWidget
     grid.setVerticalSpacing(1)
     title = label("sentence" if word else "muted", word or "added")
     grid.addWidget(title, 0, 0, 1, len(tokens))
-    for place, (token, token_id) in enumerate(zip(tokens, ids, strict=True)):
+    for index, (token, token_id) in enumerate(zip(tokens, ids, strict=True)):
         for row, (role, text) in enumerate((("accent", token), ("muted", str(token_id))), start=1):
-            grid.addWidget(label(role, text), row, place)
+            grid.addWidget(label(role, text), row, index)
     column.setToolTip(" + ".join(tokens) if len(tokens) > 1 else "")
     return column
 
@@ -167,9 +168,9 @@ class PositionsFigure(MatrixFigure):
         if translation is None or answer is None:
             return
         small, own = answer
-        places = np.arange(len(small), dtype=np.float64)
+        positions = np.arange(len(small), dtype=np.float64)
         self.chart.show_curves(
-            [Curve(f"dimension {each}", places, small[:, each].astype(np.float64)) for each in DIMENSIONS],
+            [Curve(f"dimension {index}", positions, small[:, index].astype(np.float64)) for index in DIMENSIONS],
             x_range=(0, len(small)),
             y_range=(-1, 1),  # of a sine, even if no position meets its ends
         )
@@ -179,6 +180,6 @@ class PositionsFigure(MatrixFigure):
             f"This model's own: a row for each of your {num_tokens} tokens, the first {values.shape[1]} of "
             f"{own.shape[1]} dimensions"
         )
-        rows = [f"{place} {token}" for place, token in enumerate(translation.source_tokens[:num_tokens])]
+        rows = [f"{position} {token}" for position, token in enumerate(translation.source_tokens[:num_tokens])]
         columns = [str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1])]
         self.show_matrix(values, rows, columns, top=float(np.abs(values).max()))

@@ -106,18 +106,20 @@ class SmoothingFigure(ChapterFigure):
 
     def redraw(self) -> None:
         """Shows the bars and the curves."""
-        found = self.answer
-        if found is None:
+        smoothing = self.answer
+        if smoothing is None:
             return
         names = ("dog", "cat (right)", "mouse", "horse")
         self.bars.show_bars(
             [
                 Bar(name, float(share), f"{share:.3f}", is_lit="right" in name)
-                for name, share in zip(names, found.target[1:], strict=True)  # the first, padding, is never asked for
+                # the first, padding, is never asked for
+                for name, share in zip(names, smoothing.target[1:], strict=True)
             ]
         )
-        kept = found.odds >= LEAST_ODDS
-        odds, smoothed, plain = found.odds[kept].astype(np.float64), found.smoothed_loss[kept], found.plain_loss[kept]
+        is_drawn = smoothing.odds >= LEAST_ODDS
+        odds = smoothing.odds[is_drawn].astype(np.float64)
+        smoothed, plain = smoothing.smoothed_loss[is_drawn], smoothing.plain_loss[is_drawn]
         curves = [Curve("no smoothing", odds, plain)]
         is_answered = self.context.answers.has(self.question)
         if is_answered:
@@ -221,9 +223,9 @@ class TrainHereFigure(ChapterFigure):
     def _judge(self) -> None:
         appeared, guess = self.appeared_in, self.guess.value()
         if appeared is not None and not self.verdict.text():
-            found = f"It appeared in epoch {appeared}." if appeared else "It was there before the first step."
+            outcome = f"It appeared in epoch {appeared}." if appeared else "It was there before the first step."
             answer = "Your guess was right." if guess == appeared else f"Your guess was {guess}."
-            self.verdict.setText(f"{found} {answer}")
+            self.verdict.setText(f"{outcome} {answer}")
 
     def _on_finished(self, result: object) -> None:
         self.guess.setEnabled(True)
