@@ -78,7 +78,7 @@ class Measured:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `figure`."""
-    parser.epilog = "measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items())
+    parser.epilog = "measures: " + "; ".join(f"{name}: {measure.meaning}" for name, measure in MEASURES.items())
     parser.add_argument("--text", help="the German sentence; - reads it from standard input")
     parser.add_argument("--target", metavar="TEXT", help="draw the maps of this translation (default: the model's own)")
     parser.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
@@ -129,17 +129,17 @@ def run(options: argparse.Namespace) -> int:
     require_picture(options)
     if options.out.suffix.lower() != ".html":
         import_module("matplotlib")  # a missing package is reported before anything is computed
-    found = measured(load_translator(options), options)
-    if options.kind not in found.maps:
+    measurement = measured(load_translator(options), options)
+    if options.kind not in measurement.maps:
         measure_names = ", ".join(measures_of(options.kind))
         raise AnalysisError(
             f"There is no measure {options.measure!r} for {options.kind} maps. Choose from {measure_names}."
         )
-    heads = chosen_heads(found.maps[options.kind], options)
+    heads = chosen_heads(measurement.maps[options.kind], options)
     if options.out.suffix.lower() == ".html":
-        save_html(found, heads, options)
+        save_html(measurement, heads, options)
     else:
-        save_picture(found, heads, options)
+        save_picture(measurement, heads, options)
     return 0
 
 
@@ -174,47 +174,47 @@ def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[in
     return [(layer, head) for layer in layers for head in heads]
 
 
-def save_picture(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
+def save_picture(measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
     """One map, or all as a grid. Raises `AugenmerkError`."""
     from .figures import grid_figure, map_figure, save_figure, style_of_user
 
     with style_of_user(is_used=options.user_style):
         figure = (
-            grid_figure(blocks_of(found, options), caption(found, "all heads", options))
+            grid_figure(blocks_of(measurement, options), caption(measurement, "all heads", options))
             if options.grid
-            else map_figure(drawing_of(found, heads, options))
+            else map_figure(drawing_of(measurement, heads, options))
         )
         save_figure(figure, options.out)
 
 
-def drawing_of(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> Drawing:
+def drawing_of(measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> Drawing:
     """The large map."""
-    title = title_of(options.kind, heads, found.maps[options.kind].shape[1], options.combine)
-    weights = combine(found.maps[options.kind], options.combine, heads)
-    view = _view(weights, found, options.kind, options)
+    title = title_of(options.kind, heads, measurement.maps[options.kind].shape[1], options.combine)
+    weights = combine(measurement.maps[options.kind], options.combine, heads)
+    view = _view(weights, measurement, options.kind, options)
     words = f"{percent(view.hidden_share, 1)} of the attention" if options.hide else ""
     return Drawing(
         view.values,
         view.row_labels,
         view.column_labels,
-        ColorScale(_top(view.values, found.measure, options)),
+        ColorScale(_top(view.values, measurement.measure, options)),
         title=title,
-        caption=caption(found, title, options, rows=view.meanings[0], hidden=words),
-        marks=marks_of_experiment(view, found.translation, options.kind, heads, options.label),
+        caption=caption(measurement, title, options, rows=view.meanings[0], hidden=words),
+        marks=marks_of_experiment(view, measurement.translation, options.kind, heads, options.label),
     )
 
 
-def blocks_of(found: Measured, options: argparse.Namespace) -> list[DrawingBlock]:
+def blocks_of(measurement: Measured, options: argparse.Namespace) -> list[DrawingBlock]:
     """All heads of every kind that the measure exists for."""
     blocks = []
-    for kind, whole in found.maps.items():
-        view = _view(whole, found, kind, options)
+    for kind, whole in measurement.maps.items():
+        view = _view(whole, measurement, kind, options)
         maps = view.values
 
         def drawing(layer: int, head: int, kind: MapKind = kind, view: MapView = view) -> Drawing:
             values = view.values[layer, head]
-            top = _top(values if options.own_scale else view.values, found.measure, options)
-            marks = marks_of_experiment(view, found.translation, kind, [(layer, head)], options.label)
+            top = _top(values if options.own_scale else view.values, measurement.measure, options)
+            marks = marks_of_experiment(view, measurement.translation, kind, [(layer, head)], options.label)
             return Drawing(values, scale=ColorScale(top), marks=marks)
 
         lines = [[drawing(layer, head) for head in range(maps.shape[1])] for layer in range(maps.shape[0])]
@@ -222,16 +222,22 @@ def blocks_of(found: Measured, options: argparse.Namespace) -> list[DrawingBlock
     return blocks
 
 
-def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
-    """The page with every head; the first of those chosen is shown when it opens. Raises `AugenmerkError`."""
+def save_html(measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
+    """Saves the page with every head, opened at the first one. Raises `AugenmerkError`."""
     from .html_page import PageContent, save_page
 
-    for kind, maps in found.maps.items():
-        _view(maps, found, kind, options)
-    facts = {"model": found.model} | _experiment(found.translation)
+    for kind, maps in measurement.maps.items():
+        _view(maps, measurement, kind, options)
+    facts = {"model": measurement.model} | _experiment(measurement.translation)
     shown = Head(options.kind, *heads[0])
     content = PageContent(
-        found.translation, found.maps, found.measure, _selection(options), facts, shown, languages=found.languages
+        measurement.translation,
+        measurement.maps,
+        measurement.measure,
+        _selection(options),
+        facts,
+        shown,
+        languages=measurement.languages,
     )
     save_page(content, options.out)
 
@@ -245,26 +251,26 @@ def title_of(kind: MapKind, heads: Sequence[tuple[int, int]], num_heads: int, ho
     return f"{KIND_TITLES[kind]} · {where} · {how} of {len(heads)} heads"
 
 
-def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: str = "", hidden: str = "") -> str:
+def caption(measurement: Measured, title: str, options: argparse.Namespace, *, rows: str = "", hidden: str = "") -> str:
     """Model, sentence, map, measure, label mode and changes, in one line."""
     facts = {
-        "model": found.model,
-        "sentence": found.translation.source_text,
-        "translation": found.translation.text + (" (given)" if found.translation.is_given else ""),
+        "model": measurement.model,
+        "sentence": measurement.translation.source_text,
+        "translation": measurement.translation.text + (" (given)" if measurement.translation.is_given else ""),
         "map": title,
-        "measure": MEASURES[found.measure].name,
+        "measure": MEASURES[measurement.measure].name,
         "rows": rows or f"token {options.label}, in encoder maps source token",
     }
     if hidden or options.hide:
         facts["hidden"] = f"{', '.join(options.hide)} ({hidden or 'rows'}, scaled up to their former sum)"
     if options.words:
         facts["words"] = "pieces merged: keys summed, queries averaged"
-    return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(found.translation)).items())
+    return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(measurement.translation)).items())
 
 
-def _view(maps: FloatArray, found: Measured, kind: MapKind, options: argparse.Namespace) -> MapView:
+def _view(maps: FloatArray, measurement: Measured, kind: MapKind, options: argparse.Namespace) -> MapView:
     """Maps [..., Q, M] as drawn. Raises `AnalysisError` if every token is hidden."""
-    view = MapView(_selection(options).apply(maps, found.translation, kind))
+    view = MapView(_selection(options).apply(maps, measurement.translation, kind))
     if not view.values.size:
         raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
     return view

@@ -91,7 +91,7 @@ def map_figure(drawing: Drawing) -> Figure:
     strip = drawing.strip
     cell = min(CELL_INCHES, MAX_INCHES / max(num_rows, num_columns, 1))
     size = min(LABEL_POINTS, 0.75 * cell * POINTS_PER_INCH)
-    row_labels, column_labels = (list(map(visible, each)) for each in (drawing.row_labels, drawing.column_labels))
+    row_labels, column_labels = (list(map(visible, labels)) for labels in (drawing.row_labels, drawing.column_labels))
     beside = [*row_labels, visible(strip.label)] if strip is not None else row_labels
     left = MARGIN_INCHES + max((_width_inches(text, size) for text in beside), default=0)
     widths = [_width_inches(text, size) for text in column_labels]
@@ -128,8 +128,8 @@ def map_figure(drawing: Drawing) -> Figure:
     whole = Box(0, 0, num_columns * pixels, num_rows * pixels)
     _draw_shapes(axes, mark_shapes(drawing.marks, (pixels, pixels), whole), pixels, (-0.5, -0.5))
     if strip is not None:
-        place = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
-        _draw_strip(figure.add_axes(place), strip, drawing.strip_scale, size)
+        box = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
+        _draw_strip(figure.add_axes(box), strip, drawing.strip_scale, size)
     bar = figure.add_axes(place_in(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
     colors = figure.colorbar(cells, cax=bar)
     colors.ax.tick_params(labelsize=8)
@@ -328,7 +328,8 @@ def _families_beyond(default_font: str, text: str) -> tuple[str, ...]:
     missing = {code for code in missing if not default.get_char_index(code)}
     if not missing:
         return ()
-    families, shipped = [], matplotlib.get_data_path()
+    families = []
+    shipped = matplotlib.get_data_path()
     fonts = sorted(fontManager.ttflist, key=lambda font: (not font.fname.startswith(shipped), font.name, font.fname))
     for entry in fonts:
         if (entry.style, entry.weight) != ("normal", 400) or entry.name.startswith(_LAST_RESORT):
@@ -337,9 +338,9 @@ def _families_beyond(default_font: str, text: str) -> tuple[str, ...]:
             font = get_font(entry.fname)
         except (OSError, RuntimeError, NotImplementedError):  # removed since the list was made, or not scalable
             continue
-        if found := {code for code in missing if font.get_char_index(code)}:
+        if covered := {code for code in missing if font.get_char_index(code)}:
             families.append(entry.name)
-            missing -= found
+            missing -= covered
             if not missing:
                 break
     return tuple(families)

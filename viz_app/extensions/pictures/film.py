@@ -60,9 +60,9 @@ NUM_TEXT_LINES = 2
 COLUMN_DEGREES = 55
 Color = tuple[int, int, int]
 INK, GREY, FAINT, ACCENT, GROUND = (27, 30, 35), (97, 103, 111), (223, 225, 229), (42, 99, 204), (255, 255, 255)
-COLORS: dict[str, Color] = {"": INK, **{role: ImageColor.getrgb(each)[:3] for role, each in PRINT_COLORS.items()}}
+COLORS: dict[str, Color] = {"": INK, **{role: ImageColor.getrgb(color)[:3] for role, color in PRINT_COLORS.items()}}
 LABEL_SPACE = 8
-"""Between labels and cells."""
+"""Pixels between labels and cells."""
 NUM_RAMP, NUM_SHADES = 170, 20
 OnShot = Callable[[int, int], None]
 ShouldStop = Callable[[], bool]
@@ -322,10 +322,10 @@ def _encoder(ffmpeg: str) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         raise StorageError(f"{ffmpeg} does not work ({error}). Choose a name in .gif.") from error
     words = set(listed.split())
-    found = next((name for name in ENCODERS if name in words), None)
-    if found is None:
+    encoder = next((name for name in ENCODERS if name in words), None)
+    if encoder is None:
         raise StorageError(f"{ffmpeg} supports none of the encoders {', '.join(ENCODERS)}. Choose a name in .gif.")
-    return found
+    return encoder
 
 
 def _reason(status: int, words: Sequence[str], *, is_stalled: bool) -> str:
@@ -348,7 +348,8 @@ class _FilmPainter:
     def __init__(self, film: Film) -> None:
         self._film = film
         drawings = [drawing for shot in film.shots for drawing in shot.drawings]
-        num_rows, num_columns = (max((each.values.shape[axis] for each in drawings), default=1) or 1 for axis in (0, 1))
+        shapes = [drawing.values.shape for drawing in drawings]
+        num_rows, num_columns = (max((shape[axis] for shape in shapes), default=1) or 1 for axis in (0, 1))
         num_lines = -(-len(film.panels) // film.num_across)
         if film.panels:
             across = (GRID_WIDTH - (film.num_across - 1) * PANEL_GAP) / (film.num_across * num_columns)
@@ -413,26 +414,26 @@ class _FilmPainter:
         self._draw_maps(image, draw, number)
         self._draw_bar(image, draw)
         self._draw_place(draw, number)
-        for place, line in enumerate(self._caption):
-            draw.text((MARGIN, self._caption_top + place * _line(SMALL_PX)), line, GREY, _font(SMALL_PX))
+        for index, line in enumerate(self._caption):
+            draw.text((MARGIN, self._caption_top + index * _line(SMALL_PX)), line, GREY, _font(SMALL_PX))
         return image
 
     def _draw_maps(self, image: Image.Image, draw: ImageDraw.ImageDraw, number: int) -> None:
         film = self._film
-        for place, drawing in enumerate(film.shots[number].drawings):
-            line, column = divmod(place, film.num_across)
+        for index, drawing in enumerate(film.shots[number].drawings):
+            line, column = divmod(index, film.num_across)
             left, top = self._left + column * self._step[0], self._map_top + line * self._step[1]
             self._draw_map(image, draw, drawing, (left, top))
             if film.panels:
-                draw.text((left, top + self._name_top), film.panels[place], GREY, _font(SMALL_PX))
+                draw.text((left, top + self._name_top), film.panels[index], GREY, _font(SMALL_PX))
             if self._has_labels and column == 0:
                 self._draw_row_labels(draw, drawing, top)
             if self._has_labels and line == 0:
                 self._draw_column_labels(image, drawing, left)
 
     def _write(self, draw: ImageDraw.ImageDraw, lines: Sequence[str], top: int, color: Color) -> None:
-        for place, line in enumerate(lines):
-            draw.text((MARGIN, top + place * _line(TEXT_PX)), line, color, _font(TEXT_PX))
+        for index, line in enumerate(lines):
+            draw.text((MARGIN, top + index * _line(TEXT_PX)), line, color, _font(TEXT_PX))
 
     def _draw_map(
         self, image: Image.Image, draw: ImageDraw.ImageDraw, drawing: Drawing, corner: tuple[int, int]
@@ -458,17 +459,17 @@ class _FilmPainter:
             elif shape.kind == "ring":
                 draw.ellipse(box, outline=color, width=round(shape.pen_px))
             elif shape.kind == "veil":
-                place = round(box[0]), round(box[1]), round(box[2]), round(box[3])
-                veiled = image.crop(place)
-                image.paste(Image.blend(veiled, Image.new("RGB", veiled.size, GROUND), VEIL_OPACITY), place)
+                area = round(box[0]), round(box[1]), round(box[2]), round(box[3])
+                veiled = image.crop(area)
+                image.paste(Image.blend(veiled, Image.new("RGB", veiled.size, GROUND), VEIL_OPACITY), area)
             else:
                 (draw.rectangle if shape.kind == "fill" else draw.ellipse)(box, color)
 
     def _draw_row_labels(self, draw: ImageDraw.ImageDraw, drawing: Drawing, top: int) -> None:
         font, colors = _font(self._label_px), marked_labels(drawing.marks, len(drawing.row_labels), is_row=True)
         for row, (label, color) in enumerate(zip(drawing.row_labels, colors, strict=True)):
-            place = (self._left - LABEL_SPACE, top + (row + 0.5) * self._cell)
-            draw.text(place, self._label(label), COLORS[color], font, anchor="rm")
+            position = (self._left - LABEL_SPACE, top + (row + 0.5) * self._cell)
+            draw.text(position, self._label(label), COLORS[color], font, anchor="rm")
 
     def _draw_column_labels(self, image: Image.Image, drawing: Drawing, left: int) -> None:
         colors = marked_labels(drawing.marks, len(drawing.column_labels), is_row=False)
@@ -484,8 +485,8 @@ class _FilmPainter:
         ImageDraw.Draw(mask).text((1, height / 2), text, 255, font, anchor="lm")
         mask = mask.rotate(COLUMN_DEGREES, Image.Resampling.BICUBIC, expand=True)
         middle = x + width / 2 * math.cos(slant), y - width / 2 * math.sin(slant)
-        place = round(middle[0] - mask.width / 2), round(middle[1] - mask.height / 2)
-        image.paste(color, (*place, place[0] + mask.width, place[1] + mask.height), mask)
+        corner = round(middle[0] - mask.width / 2), round(middle[1] - mask.height / 2)
+        image.paste(color, (*corner, corner[0] + mask.width, corner[1] + mask.height), mask)
 
     def _draw_bar(self, image: Image.Image, draw: ImageDraw.ImageDraw) -> None:
         """Draws the colour bar."""

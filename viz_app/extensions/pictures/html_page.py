@@ -36,7 +36,7 @@ from ...state.color_scale import ColorScale
 from ...state.languages import NEUTRAL
 from ...state.map_source import LEAST_DIFFERENCE, new_entries, selected, spread
 from ...state.map_text import network_note, row_meaning
-from ...state.map_view import Band, MapView, Pair, Pointed, Pointer, scaling_text
+from ...state.map_view import Band, MapView, Marks, Pair, Pointed, Pointer, scaling_text
 from ...state.marks import marks_of_experiment, pointed_at
 from ...state.sentence_text import visible
 from .legend import MARK_MEANINGS, marks_note, meaning_of_colors
@@ -143,7 +143,7 @@ def _page(title: str, body: str) -> str:
         "COLORS": json_in_page(cell_colors()),
         "SCRIPT": page_script(MODULES, ("showRecordedMaps",)),
     }
-    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], part("page.html"))
+    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], part("page.html"))
 
 
 def maps_html(content: PageContent, *, opens_alternatives: bool = False) -> str:
@@ -153,7 +153,7 @@ def maps_html(content: PageContent, *, opens_alternatives: bool = False) -> str:
         "DATA": data_text(content),
         "OPEN": " open" if opens_alternatives else "",
     }
-    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], part("scene.html"))
+    return re.sub("@([A-Z]+)@", lambda match: parts[match[1]], part("scene.html"))
 
 
 def _without_scripts(content: PageContent) -> str:
@@ -234,7 +234,8 @@ def _steps(translation: Translation) -> list[tuple[str, str, list[str]]]:
     """Each predicted token, its probability, and the next best ones with theirs, in words."""
 
     def words(others: Sequence[Alternative]) -> list[str]:
-        pairs = [f"{visible(each.token)} ({percent(each.probability)})" for each in others[:NUM_ALTERNATIVES]]
+        named = others[:NUM_ALTERNATIVES]
+        pairs = [f"{visible(other.token)} ({percent(other.probability)})" for other in named]
         return [pair.replace(" ", NO_BREAK_SPACE) for pair in pairs]
 
     steps = zip(translation.predicted_tokens, translation.log_probabilities, translation.alternatives, strict=True)
@@ -297,14 +298,15 @@ def _view(
 def _marks(content: PageContent, kind: MapKind, mode: LabelMode, view: MapView) -> list[list[dict[str, Any]]]:
     """The experiment's changes to each map: [L][H]."""
     num_layers, num_heads = content.maps[kind].shape[:2]
-    found = [
+    marks = [
         [marks_of_experiment(view, content.translation, kind, [(layer, head)], mode) for head in range(num_heads)]
         for layer in range(num_layers)
     ]
-    return [
-        [{"factor": each.factor, "set": _bands(each.set), "forced": _bands(each.forced)} for each in heads]
-        for heads in found
-    ]
+    return [[_marks_in_json(of_head) for of_head in of_layer] for of_layer in marks]
+
+
+def _marks_in_json(marks: Marks) -> dict[str, Any]:
+    return {"factor": marks.factor, "set": _bands(marks.set), "forced": _bands(marks.forced)}
 
 
 def _bands(bands: Iterable[Band]) -> list[dict[str, Any]]:
@@ -355,7 +357,7 @@ def save_lesson_page(title: str, parts: Sequence[ScenePart], target: Path) -> No
 
 def lesson_page_html(title: str, parts: Sequence[ScenePart]) -> str:
     """The page as text."""
-    scenes = "\n".join(_scene_html(number, each) for number, each in enumerate(parts, start=1))
+    scenes = "\n".join(_scene_html(number, scene) for number, scene in enumerate(parts, start=1))
     return _page(title, f"<h1>{html.escape(one_line(title))}</h1>\n{scenes}")
 
 
@@ -365,13 +367,13 @@ def unbroken(text: str) -> str:
 
 
 def _scene_html(number: int, scene: ScenePart) -> str:
-    title, text, question, answer = (
-        html.escape(unbroken(one_line(each))) for each in (scene.title, scene.text, scene.question, scene.answer)
-    )
+    texts = (scene.title, scene.text, scene.question, scene.answer)
+    title, text, question, answer = (html.escape(unbroken(one_line(plain))) for plain in texts)
     question = f"<p><strong>{question}</strong></p>\n" if question else ""
     answer = f"<details><summary>Show the answer</summary><p>{answer}</p></details>\n" if answer else ""
     words = f"<h2>{number}. {title}</h2>\n<p>{text}</p>\n{question}{answer}"
-    lines, content = LINES if question else "", scene.content
+    lines = LINES if question else ""
+    content = scene.content
     written = [scene.title, scene.text, scene.question, content.translation.source_text, content.translation.text]
     written += [*content.notes, "; ".join(changes_in_words(content.translation.experiment, content.translation))]
     num_rows = content.maps[content.shown.kind].shape[-2]

@@ -28,7 +28,7 @@ def meaning_of_colors(measure: MeasureName, *, is_signed: bool) -> str:
 
 def marks_note(marks: Marks) -> str:
     """The meaning of the marks that are on a map; empty if there are none."""
-    found = {
+    is_on_map = {
         "pinned": marks.pinned is not None,
         "changed": bool(marks.changed),
         "set": bool(marks.set),
@@ -36,5 +36,5 @@ def marks_note(marks: Marks) -> str:
         "off": marks.is_off,
         "scaled": bool(marks.scaling),
     }
-    named = "; ".join(MARK_MEANINGS[name] for name, is_there in found.items() if is_there)
+    named = "; ".join(MARK_MEANINGS[name] for name, is_there in is_on_map.items() if is_there)
     return f"Marks: {named}." if named else ""

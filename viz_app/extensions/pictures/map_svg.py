@@ -54,7 +54,7 @@ def svg_height(drawing: Drawing, height: int) -> float:
 
 
 def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, height: int = HEIGHT) -> str:
-    """A map as an SVG element, as large as the room allows, with axes, marks and the scale of its colours.
+    """A map as an SVG element that fills the room, with axes, marks and scale of colours.
 
     Args:
         drawing: the map.
@@ -74,8 +74,8 @@ def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, h
     parts += [_shape_svg(shape, cells.left, cells.top) for shape in mark_shapes(drawing.marks, cell, inside)]
     parts += _scale(drawing, cells)
     if drawing.marks.scaling:
-        place = cells.left - LABEL_GAP, cells.top + cells.height + MARKS_ROOM - 3
-        parts.append(_text(*place, drawing.marks.scaling, BOLD_AT_END, PRINT_COLORS["warm"]))
+        position = cells.left - LABEL_GAP, cells.top + cells.height + MARKS_ROOM - 3
+        parts.append(_text(*position, drawing.marks.scaling, BOLD_AT_END, PRINT_COLORS["warm"]))
     return f"{''.join(parts)}</svg>"
 
 
@@ -97,13 +97,13 @@ def _labels(
 ) -> Iterator[str]:
     """Rows at their left, columns above them and turned, and the meaning of both."""
     colors = PRINT_COLORS | {"": INK}
-    for place, color in enumerate(marked_labels(drawing.marks, len(columns), is_row=False)):
-        x, y = round(cells.left + (place + 0.6) * cell[0]), cells.top - LABEL_GAP
-        yield _text(x, y, columns[place], f' transform="rotate(-50 {x} {y:g})"', colors[color])
+    for column, color in enumerate(marked_labels(drawing.marks, len(columns), is_row=False)):
+        x, y = round(cells.left + (column + 0.6) * cell[0]), cells.top - LABEL_GAP
+        yield _text(x, y, columns[column], f' transform="rotate(-50 {x} {y:g})"', colors[color])
     size = min(TEXT_PX, cell[1])  # labels of low rows would overlap
-    for place, color in enumerate(marked_labels(drawing.marks, len(rows), is_row=True)):
-        y = round(cells.top + (place + 0.5) * cell[1] + 0.35 * size)
-        yield _text(cells.left - LABEL_GAP, y, rows[place], f' text-anchor="end" font-size="{size}"', colors[color])
+    for row, color in enumerate(marked_labels(drawing.marks, len(rows), is_row=True)):
+        y = round(cells.top + (row + 0.5) * cell[1] + 0.35 * size)
+        yield _text(cells.left - LABEL_GAP, y, rows[row], f' text-anchor="end" font-size="{size}"', colors[color])
     if drawing.row_axis:
         yield _text(cells.left - LABEL_GAP, cells.top - LABEL_GAP, f"{drawing.row_axis} ↓", ' text-anchor="end"', SOFT)
     if drawing.column_axis:
@@ -138,9 +138,9 @@ def _scale(drawing: Drawing, cells: Box) -> Iterator[str]:
     """The colours from the largest value down to the smallest, next to the cells."""
     table = drawing.scale.table().rgb.tolist()
     x, step = cells.left + cells.width + BAR_GAP, cells.height / BAR_STEPS
-    for place in range(BAR_STEPS):
-        color = table[round((BAR_STEPS - 1 - place) / (BAR_STEPS - 1) * (len(table) - 1))]
-        y = cells.top + place * step
+    for index in range(BAR_STEPS):
+        color = table[round((BAR_STEPS - 1 - index) / (BAR_STEPS - 1) * (len(table) - 1))]
+        y = cells.top + index * step
         yield f'<rect x="{x:g}" y="{y:g}" width="{BAR_WIDTH}" height="{step + 0.3:g}" fill="#{bytes(color).hex()}"/>'
     least, most = scale_ends(drawing.scale)
     yield _text(x + BAR_WIDTH + 4, cells.top + TEXT_PX - 2, most, "", SOFT)

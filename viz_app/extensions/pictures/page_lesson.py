@@ -128,15 +128,15 @@ class PageLesson:
     scenes: Sequence[PageScene]
 
     def html(self) -> str:
-        """The part of the page that `Lesson` of `lesson.js` reads: bar, data, and recorded maps."""
+        """The part of the page that `lesson.js` reads: bar, data, and recorded maps."""
         recorded = "\n".join(
-            f'<section class="scene" data-place="{place}" hidden>\n{maps_html(scene.recorded)}\n</section>'
-            for place, scene in enumerate(self.scenes)
+            f'<section class="scene" data-place="{index}" hidden>\n{maps_html(scene.recorded)}\n</section>'
+            for index, scene in enumerate(self.scenes)
             if scene.recorded is not None
         )
-        data = {"title": self.title, "scenes": [each.described() for each in self.scenes]}
+        data = {"title": self.title, "scenes": [scene.described() for scene in self.scenes]}
         values = {"TITLE": html.escape(one_line(self.title)), "RECORDED": recorded, "DATA": json_in_page(data)}
-        return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("lesson.html"))
+        return re.sub("@([A-Z]+)@", lambda match: values[match[1]], part("lesson.html"))
 
 
 def lesson_style() -> str:

@@ -54,9 +54,9 @@ def page_script(modules: Iterable[str], names: Iterable[str]) -> str:
 
 
 def changes_in_words(experiment: Experiment, original: Translation) -> tuple[str, ...]:
-    """The changes of an experiment as the window names them, those of complete groups of heads together."""
+    """The changes as the window names them, those of complete groups of heads together."""
     shapes = {kind: original.maps.of_kind(kind).shape[:2] for kind in MAP_KINDS}
-    heads = [Head(kind, *place) for kind, shape in shapes.items() for place in np.ndindex(*shape)]
+    heads = [Head(kind, layer, head) for kind, shape in shapes.items() for layer, head in np.ndindex(*shape)]
     return tuple(name for name, _ in in_groups(experiment.interventions, heads))
 
 
@@ -67,12 +67,12 @@ def json_in_page(value: object) -> str:
 
 def cell_colors() -> dict[str, Any]:
     """The colours of cells by theme, as `ColorTable` of `drawing.js` reads them."""
-    found = {}
+    colors_by_theme = {}
     for name in THEMES:
         tables = {key: color_table(is_dark=name == "dark", is_signed=key == "signed") for key in ("weights", "signed")}
         colors = {key: [bytes(color).hex() for color in table.rgb.tolist()] for key, table in tables.items()}
-        found[name] = colors | {"missing": bytes(tables["weights"].missing).hex()}
-    return found
+        colors_by_theme[name] = colors | {"missing": bytes(tables["weights"].missing).hex()}
+    return colors_by_theme
 
 
 def palette_style() -> str:

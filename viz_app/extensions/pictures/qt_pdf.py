@@ -29,13 +29,13 @@ def pdf_file(draw: Callable[[QPdfWriter], None]) -> bytes:
 
 
 def _without_dates(content: bytes) -> bytes:
-    """The file without the two dates of its first object; the table at its end has the new places of all objects."""
+    """The file without the two dates of its first object, its table of offsets adjusted."""
     begin = content.index(b"/CreationDate")
     shorter = _DATE.sub(b"", content, count=2)
     num_removed, table = len(content) - len(shorter), shorter.rindex(b"\nxref\n")
 
     def moved(offset: re.Match[bytes]) -> bytes:
-        place = int(offset[0])
-        return b"%0*d" % (len(offset[0]), place - num_removed if place > begin else place)
+        position = int(offset[0])
+        return b"%0*d" % (len(offset[0]), position - num_removed if position > begin else position)
 
     return shorter[:table] + _OFFSET.sub(moved, shorter[table:])

@@ -148,11 +148,11 @@ def running_page_html(
         "SCRIPT": page_script(MODULES, ["showPage"]),
         **{key.upper(): value for key, value in packed.texts.items()},
     }
-    return re.sub("@([A-Z]+)@", lambda found: values[found[1]], part("running.html"))
+    return re.sub("@([A-Z]+)@", lambda match: values[match[1]], part("running.html"))
 
 
 def _glossary() -> str:
-    entries = (each for each in glossary() if each.title in TERMS)
+    entries = (entry for entry in glossary() if entry.title in TERMS)
     return "".join(f"<dt>{html.escape(entry.title)}</dt><dd>{html.escape(entry.text)}</dd>" for entry in entries)
 
 
@@ -162,8 +162,9 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles:
     if run.is_copy_task:
         groups = [("Sequences", [_plain(example) for example in copy_examples(run.data.copy_symbols)])]
     else:
-        by_group = groupby(filter(lambda each: each.see, examples), key=lambda each: each.group)
-        groups = [(group, [_example(each) for each in members]) for group, members in by_group]
+        explained = [example for example in examples if example.see]
+        by_group = groupby(explained, key=lambda example: example.group)
+        groups = [(group, [_example(example) for example in members]) for group, members in by_group]
     known = [member["text"] for _, members in groups for member in members]
     return {
         "kinds": _kinds(checkpoint, roles),
@@ -178,8 +179,8 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles:
         "limits": {"factor": MAX_FACTOR, "temperature": [MIN_TEMPERATURE, MAX_TEMPERATURE]},
         "colors": cell_colors(),
         "shown": [
-            {"value": each, "title": each.capitalize(), "note": SHOWN_NOTES[each] if each != "changed" else ""}
-            for each in SHOWN_MAPS
+            {"value": choice, "title": choice.capitalize(), "note": SHOWN_NOTES[choice] if choice != "changed" else ""}
+            for choice in SHOWN_MAPS
         ],
         "hatched": HATCHED,
         "noDifference": NO_DIFFERENCE,

@@ -413,14 +413,14 @@ def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> byte
     return FONT_FAMILY.sub(_known_family, text.encode("utf-8"))
 
 
-def _known_family(found: re.Match[bytes]) -> bytes:
-    """The font that was drawn with, by its real name, and others of its kind for viewers that do not have it.
+def _known_family(match: re.Match[bytes]) -> bytes:
+    """The real name of the drawn font, then others of its kind for viewers without it.
 
     Qt writes the name that the desktop gave, such as "Sans Serif", which browsers do not know: they take a serif font.
     """
-    name = html.unescape(found[2].decode("utf-8"))
+    name = html.unescape(match[2].decode("utf-8"))
     families = (QFontInfo(QFont(name)).family(), *FALLBACK_FAMILIES)
-    return found[1] + html.escape(", ".join(dict.fromkeys(families)), quote=True).encode("utf-8") + found[3]
+    return match[1] + html.escape(", ".join(dict.fromkeys(families)), quote=True).encode("utf-8") + match[3]
 
 
 def _svg(buffer: QBuffer, size: QSize) -> QSvgGenerator:

@@ -149,7 +149,7 @@ class _SheetPainter:
         self._top += height + GAP
 
     def _paint_text(self, style: Style, line: Ringed) -> None:
-        """The line, wrapped, and the ring on it; the rest goes to the next page where this one is full."""
+        """Paints the line, wrapped, and its ring; goes on to the next page if needed."""
         first = _num_units(line.before)
         last = first + _num_units(line.ringed)
         layout = self._laid_out(style, line)
@@ -159,7 +159,7 @@ class _SheetPainter:
             row.draw(self._painter, QPointF(0, self._top - row.y()))
             begin, end = max(first, row.textStart()), min(last, row.textStart() + row.textLength())
             if begin < end:
-                left, right = (cast("tuple[float, int]", row.cursorToX(place))[0] for place in (begin, end))
+                left, right = (cast("tuple[float, int]", row.cursorToX(index))[0] for index in (begin, end))
                 self._painter.setPen(QPen(QColor(PRINT_COLORS["pointer"]), RING_PX))
                 ring = QRectF(left, self._top, right - left, row.height())
                 self._painter.drawRoundedRect(ring.adjusted(-3, 0, 3, 0), RING_RADIUS, RING_RADIUS)

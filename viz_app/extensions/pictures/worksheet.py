@@ -134,12 +134,12 @@ def save_sheet(title: str, scenes: Sequence[SheetScene], sheet: Sheet, target: P
 
 
 def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
-    """One page without scripts, for the printer and the browser: two scenes fit on a printed page."""
+    """A web page without scripts. Two scenes fit on a printed page."""
     parts = "".join(_scene_html(number, scene, sheet) for number, scene in enumerate(scenes, start=1))
     name = f'<p class="note">{NAME} <span class="name"></span></p>\n' if sheet == "worksheet" else ""
     heading = escaped(sheet_title(title, sheet))
     # differences need their numbers: a print in shades of grey hides their signs
-    checked = " checked" * any(each.drawing is not None and each.drawing.scale.is_signed for each in scenes)
+    checked = " checked" * any(scene.drawing is not None and scene.drawing.scale.is_signed for scene in scenes)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -182,13 +182,13 @@ def room_on_paper(lines: Sequence[str], num_rules: int, num_rows: int) -> PaperR
 
 
 def _scene_html(number: int, scene: SheetScene, sheet: Sheet) -> str:
-    found = scene.parts(number, sheet)
+    parts = scene.parts(number, sheet)
     num_rows = len(scene.drawing.row_labels) if scene.drawing is not None else 0
-    room = room_on_paper([line.text for _, line in found], sum(role == "line" for role, _ in found), num_rows)
+    room = room_on_paper([line.text for _, line in parts], sum(role == "line" for role, _ in parts), num_rows)
     if scene.drawing is not None:
         room = room._replace(most=round(svg_height(scene.drawing, room.most)))
     drawn = map_svg(scene.drawing, height=room.most) if scene.drawing is not None else ""
-    return f'<section style="{room.style}">\n{lines_html(found, drawn)}\n</section>\n'
+    return f'<section style="{room.style}">\n{lines_html(parts, drawn)}\n</section>\n'
 
 
 def lines_html(parts: Sequence[tuple[Role, Ringed]], drawn: str) -> str:
@@ -214,7 +214,10 @@ def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> st
 
 
 def _table(scene: SheetScene, drawing: Drawing) -> str:
-    """The map as a table, shares as whole percentages; zeros are omitted, so that other numbers are easier to see."""
+    """The map as a table, shares as whole percentages.
+
+    Zeros are omitted, so that other numbers are easier to see.
+    """
     unit = "Numbers are percentages." if scene.is_share else f"Numbers: {_marked(scene.measure)}."
     pinned = drawing.marks.pinned
     lines = [
@@ -223,16 +226,20 @@ def _table(scene: SheetScene, drawing: Drawing) -> str:
         f"|---|{'---|' * len(drawing.column_labels)}",
     ]
     headings = _headings(drawing, drawing.row_labels, is_row=True)
-    for place, (heading, row) in enumerate(zip(headings, drawing.values.tolist(), strict=True)):
-        rounded = (
-            "" if math.isnan(value) else percent(value).rstrip("%") if scene.is_share else f"{value:.2f}"
-            for value in row
-        )
+    for index, (heading, row) in enumerate(zip(headings, drawing.values.tolist(), strict=True)):
+        rounded = (_rounded(value, is_share=scene.is_share) for value in row)
         cells = ["" if cell in ("0", "< 1", "0.00", "-0.00") else cell for cell in rounded]
-        if pinned is not None and pinned.row == place:
+        if pinned is not None and pinned.row == index:
             cells[pinned.column] = f"**{cells[pinned.column] or 0}**"
         lines.append(f"| {heading} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _rounded(value: float, *, is_share: bool) -> str:
+    """A number of the table; empty if it is missing."""
+    if math.isnan(value):
+        return ""
+    return percent(value).rstrip("%") if is_share else f"{value:.2f}"
 
 
 def _headings(drawing: Drawing, labels: Sequence[str], *, is_row: bool) -> list[str]:
