@@ -202,7 +202,8 @@ class LinesPainter:
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
         least, half = max(self.state.settings.line_threshold * self.scale.top, 0.005), self.theme.scaled(12)
-        reach, middle = GAP + self.label_width + 4, Qt.AlignmentFlag.AlignVCenter
+        reach = GAP + self.label_width + 4
+        middle = Qt.AlignmentFlag.AlignVCenter
         for band, value in zip(self.bands(are_queries=not is_query), np.nan_to_num(values).tolist(), strict=True):
             if abs(value) < least:
                 continue
@@ -211,8 +212,8 @@ class LinesPainter:
             if is_query:
                 painter.drawText(QRectF(self.right + reach, y - half, 100, 2 * half), middle, text)
             else:
-                place = QRectF(0, y - half, self.left - reach, 2 * half)
-                painter.drawText(place, middle | Qt.AlignmentFlag.AlignRight, text)
+                box = QRectF(0, y - half, self.left - reach, 2 * half)
+                painter.drawText(box, middle | Qt.AlignmentFlag.AlignRight, text)
 
 
 class ThresholdControl(QWidget):

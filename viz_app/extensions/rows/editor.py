@@ -65,9 +65,8 @@ class RowEditor(Popup):
         translation = state.translation
         assert translation is not None
         self._keys = keys_seen(translation, head, query)
-        self.weights = [
-            float(each) for each in translation.maps.of_kind(head.kind)[head.layer, head.head, query, : len(self._keys)]
-        ]
+        weights = translation.maps.of_kind(head.kind)[head.layer, head.head, query, : len(self._keys)]
+        self.weights = [float(weight) for weight in weights]
         row = query_name(translation, head, query)
         title = label("heading", f"{display_text(head.short_name)}: weights of “{row}”", wraps=True)
         self.bars = BarList("Weights of this query", TIP)
@@ -140,13 +139,17 @@ def query_name(translation: Translation, head: Head, query: int) -> str:
 
 
 def with_share(weights: Sequence[float], index: int, share: float) -> list[float]:
-    """Weights with one of them set, the others scaled so that all sum to 1; evenly where they were all 0."""
+    """Weights with one of them set, and the others scaled so that all sum to 1.
+
+    Others that are all 0 get even shares.
+    """
     others = sum(weights) - weights[index]
     if len(weights) == 1:
         return [1.0]
     left = 1.0 - share
-    even = left / (len(weights) - 1)
-    return [
-        share if place == index else weight / others * left if others > 1e-12 else even
-        for place, weight in enumerate(weights)
-    ]
+    if others > 1e-12:
+        changed = [weight / others * left for weight in weights]
+    else:
+        changed = [left / (len(weights) - 1)] * len(weights)
+    changed[index] = share
+    return changed

@@ -57,8 +57,8 @@ class MeasurePartsJob(Job):
         """See `Job.run`. NaN for a component that cannot be switched off."""
         from augenmerk.core.extensions.analyses.logit_attribution import measure_parts
 
-        found = measure_parts(translator, self.parts, should_stop=should_stop)
-        return dict(zip(self.parts.components, map(float, found), strict=True))
+        effects = measure_parts(translator, self.parts, should_stop=should_stop)
+        return dict(zip(self.parts.components, map(float, effects), strict=True))
 
 
 class DecoderLensJob(TranslationJob):

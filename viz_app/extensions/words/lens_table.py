@@ -77,8 +77,8 @@ class LensTable(QWidget):
         """Shows the predictions, and one step in the chart."""
         self._lens, self._step = lens, step
         first = [[candidates[0] for candidates in of_depth] for of_depth in lens.candidates]
-        values = np.array([[each.probability for each in of_depth] for of_depth in first], dtype=np.float32).T
-        texts = tuple(zip(*([visible(each.token) for each in of_depth] for of_depth in first), strict=True))
+        values = np.array([[candidate.probability for candidate in of_depth] for of_depth in first], dtype=np.float32).T
+        texts = tuple(zip(*([visible(candidate.token) for candidate in of_depth] for of_depth in first), strict=True))
         rows = tuple(map(visible, lens.translation.predicted_tokens))
         self.matrix.show_matrices([Matrix(values, rows, tuple(map(short_name, lens.depths)), texts=texts)], 1.0)
         self._fit()
@@ -86,9 +86,9 @@ class LensTable(QWidget):
         frame = None if decided is None else MatrixCell(0, step, decided)
         self.matrix.mark(framed=[] if frame is None else [frame])
         if frame is not None and frame != self._frame:
-            place = self.matrix.cell_rect(frame).center().toPoint()
+            position = self.matrix.cell_rect(frame).center().toPoint()
             self.area.horizontalScrollBar().setValue(0)
-            self.area.ensureVisible(place.x(), place.y(), 0, scaled(MARGINS_IN_SIGHT[1]))
+            self.area.ensureVisible(position.x(), position.y(), 0, scaled(MARGINS_IN_SIGHT[1]))
             self._begin_with_whole_column(frame.column)
         self._frame = frame
         x = np.arange(len(lens.depths), dtype=np.float64)
@@ -118,8 +118,8 @@ class LensTable(QWidget):
         hidden = (math.ceil(left - lefts[0]) for left in lefts)
         bar.setValue(next((width for width in hidden if width >= bar.value()), bar.maximum()))
 
-    def _scroll_to(self, place: QPoint) -> None:
-        self.area.ensureVisible(place.x(), place.y(), *map(scaled, MARGINS_IN_SIGHT))
+    def _scroll_to(self, position: QPoint) -> None:
+        self.area.ensureVisible(position.x(), position.y(), *map(scaled, MARGINS_IN_SIGHT))
 
     def _say(self, cell: MatrixCell | None) -> None:
         if self._lens is None:
@@ -131,10 +131,10 @@ class LensTable(QWidget):
 
     def _tip_of(self, cell: MatrixCell) -> str:
         assert self._lens is not None
-        found = self._lens.candidates[cell.column][cell.row][:NUM_CANDIDATES]
+        candidates = self._lens.candidates[cell.column][cell.row][:NUM_CANDIDATES]
         rank = int(self._lens.ranks[cell.column, cell.row])
         token = visible(self._lens.translation.predicted_tokens[cell.row])
-        lines = [f"{visible(each.token)} {percent_in_words(each.probability)}" for each in found]
+        lines = [f"{visible(candidate.token)} {percent_in_words(candidate.probability)}" for candidate in candidates]
         return "\n".join((f"{name_of(self._lens.depths[cell.column])}: rank {rank} for “{token}”", *lines))
 
 

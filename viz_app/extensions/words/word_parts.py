@@ -161,15 +161,15 @@ class PartBars(BarList):
         lines: list[PartLine] = []
         values = parts.values.tolist()
         before = self._before.values.tolist() if self._before is not None else values
-        order = sorted(range(len(values)), key=lambda place: -max(abs(values[place]), abs(before[place])))
+        order = sorted(range(len(values)), key=lambda index: -max(abs(values[index]), abs(before[index])))
         num_shown = len(order) if self.shows_all or len(order) <= self.num_shown + 1 else self.num_shown
-        for place in order[:num_shown]:
-            component = parts.components[place]
-            lines.append(PartLine(component, self._bar(parts, component, values[place])))
+        for index in order[:num_shown]:
+            component = parts.components[index]
+            lines.append(PartLine(component, self._bar(parts, component, values[index])))
             if component == self.opened:
                 lines += _position_lines(parts, component)
         if len(order) > self.num_shown + 1:
-            rest = sum(values[place] for place in order[num_shown:])
+            rest = sum(values[index] for index in order[num_shown:])
             name = "show fewer" if self.shows_all else counted(len(order) - num_shown, "other")
             text = "" if self.shows_all else number(rest, signed=True)
             tip = "Click to show only the largest" if self.shows_all else "The sum of the smaller parts. Click to open"
@@ -204,9 +204,9 @@ class PartBars(BarList):
             self._state.intents.choose_head(subject)
         self._rebuild()
 
-    def _show_menu(self, index: int, place: QPoint) -> None:
+    def _show_menu(self, index: int, position: QPoint) -> None:
         if (menu := self.menu_of(index)) is not None:
-            menu.popup(place)
+            menu.popup(position)
 
 
 _OF_BARS = partial(Command[PartBars], group=IN_TABLES)
@@ -259,7 +259,7 @@ def _comparison(word: Alternative, rival: Alternative, name: str = "") -> str:
 
 
 def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTable:
-    """The parts as numbers, in the order of the model; with the remainder, they sum to the difference.
+    """The parts as numbers, in the order of the model, and the remainder to the difference.
 
     Heads of cross-attention also have their parts by position of the encoder.
     """
@@ -288,16 +288,16 @@ def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTab
             (CountedText("{component}", component=component), value, None if math.isnan(effect) else effect, *positions)
         )
     rows.append(("remainder", parts.remainder, None, *nowhere))
-    names = (CountedText("position_{place}", place=Index(place)) for place in range(num_positions))
+    names = (CountedText("position_{place}", place=Index(position)) for position in range(num_positions))
     return NumberTable("parts", facts, ("component", "part", "change_when_off", *names), tuple(rows))
 
 
 def _position_lines(parts: WordParts, head: Head) -> list[PartLine]:
-    """The positions of the encoder that a head of cross-attention reads, the largest parts first."""
+    """The encoder's positions that a cross-attention head reads, the largest parts first."""
     values: NDArray[np.float64] = parts.keys[head.layer, head.head]
-    order = sorted(range(len(values)), key=lambda place: -abs(values[place]))
-    shown = [place for place in order[:NUM_POSITIONS] if abs(values[place]) >= LEAST_SHOWN] or order[:1]
-    lines = [_position_line(place, float(values[place]), parts.translation.source_tokens) for place in shown]
+    order = sorted(range(len(values)), key=lambda position: -abs(values[position]))
+    shown = [position for position in order[:NUM_POSITIONS] if abs(values[position]) >= LEAST_SHOWN] or order[:1]
+    lines = [_position_line(position, float(values[position]), parts.translation.source_tokens) for position in shown]
     if rest := order[len(shown) :]:
         value = float(values[rest].sum())
         bar = Bar(f"    {counted(len(rest), 'other')}", value, number(value, signed=True))
@@ -305,10 +305,10 @@ def _position_lines(parts: WordParts, head: Head) -> list[PartLine]:
     return lines
 
 
-def _position_line(place: int, value: float, tokens: Sequence[str]) -> PartLine:
-    name = f"    position {place + 1} ({visible(tokens[place])})"
+def _position_line(position: int, value: float, tokens: Sequence[str]) -> PartLine:
+    name = f"    position {position + 1} ({visible(tokens[position])})"
     tip = "A position of the encoder; its vector already mixes several words"
-    return PartLine(place, Bar(name, value, number(value, signed=True), tip=tip))
+    return PartLine(position, Bar(name, value, number(value, signed=True), tip=tip))
 
 
 def _tip_of(component: Component, measured: float | None) -> str:

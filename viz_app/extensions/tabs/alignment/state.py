@@ -100,10 +100,10 @@ class AlignmentState:
         return f"Links of the {self.state.maps.shown} maps."
 
     def ranked(self) -> "list[AlignerScore]":
-        """Aligners and baselines by the error rate on the choosing half; empty until they are known."""
+        """Aligners and baselines by error rate on the choosing half; empty until known."""
         if self.ranking is None:
             return []
-        return sorted((*self.ranking.scores, *self.ranking.baselines), key=lambda each: each.choosing.aer)
+        return sorted((*self.ranking.scores, *self.ranking.baselines), key=lambda score: score.choosing.aer)
 
     def show(self, aligner: "Aligner") -> None:
         """Show the map that an aligner reads: its head, or the mean of several; its label mode and its measure."""

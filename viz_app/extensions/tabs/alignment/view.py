@@ -57,7 +57,7 @@ class RankAlignersJob(Job):
         def tell(done: int, total: int) -> None:
             progress(Progress(done, total, f"{done} of {total} pairs"))
 
-        found = rank_aligners(
+        ranking = rank_aligners(
             translator,
             read_gold(),
             others,
@@ -65,9 +65,9 @@ class RankAlignersJob(Job):
             on_progress=tell,
             should_stop=should_stop,
         )
-        if not found.is_complete:
+        if not ranking.is_complete:
             raise TranslationStoppedError
-        return found
+        return ranking
 
 
 LINE_GAP = 7
@@ -177,17 +177,18 @@ class WordLinks(Canvas):
         painter.drawPath(path)
 
     def _paint_word(self, painter: QPainter, side: str, index: int, word: str, is_lit: bool) -> None:
-        place = self.place_of(side, index)
+        box = self.place_of(side, index)
         align = Qt.AlignmentFlag.AlignRight if side == "source" else Qt.AlignmentFlag.AlignLeft
-        text = QFontMetrics(painter.font()).elidedText(visible(word), Qt.TextElideMode.ElideRight, int(place.width()))
+        text = QFontMetrics(painter.font()).elidedText(visible(word), Qt.TextElideMode.ElideRight, int(box.width()))
         assert self._links is not None
         is_new = index in (self._links.new_sources if side == "source" else self._links.new_targets)
-        painter.setPen(current_theme().color("accent" if is_lit else "warm" if is_new else "text"))
-        painter.drawText(place, align | Qt.AlignmentFlag.AlignVCenter, text)
+        color = "warm" if is_new else "text"
+        painter.setPen(current_theme().color("accent" if is_lit else color))
+        painter.drawText(box, align | Qt.AlignmentFlag.AlignVCenter, text)
 
-    def tip_at(self, place: QPointF) -> str:
+    def tip_at(self, position: QPointF) -> str:
         """A word and its strongest links."""
-        links, word = self._links, self.word_at(place)
+        links, word = self._links, self.word_at(position)
         if word is None or links is None:
             return ""
         side, index = word
@@ -299,7 +300,7 @@ class AlignmentTab(ComputingTab):
 
     def _take(self, ranking: "AlignerRanking | None") -> None:
         self.alignment.ranking = ranking
-        self.table.show_rows([cells(each) for each in self.alignment.ranked()])
+        self.table.show_rows([cells(score) for score in self.alignment.ranked()])
         self.redraw_in_sight()
 
     def _on_start(self) -> None:

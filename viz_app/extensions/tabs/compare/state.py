@@ -56,14 +56,14 @@ class SecondModel:
         Raises:
             CheckpointError: the file cannot be used.
         """
-        found = self._translator
-        if found is None:
+        translator = self._translator
+        if translator is None:
             from augenmerk.core.translation.translator import Translator
 
-            found = Translator.load(self.path, device)
+            translator = Translator.load(self.path, device)
             with self._lock:
-                self._translator = None if self._is_closed else found
-        return found
+                self._translator = None if self._is_closed else translator
+        return translator
 
     def close(self) -> None:
         """Free the memory, at the latest after the current answer."""
@@ -253,9 +253,9 @@ class CompareState:
         if self.comparison is None:
             return ""
         first, second = self.comparison.first.experiment, self.comparison.second
-        kept = (*second.dropped, *second.experiment.interventions)
+        considered = (*second.dropped, *second.experiment.interventions)
         parts = [
-            (", which is read as typed", [each for each in first.source_edits if each not in kept]),
+            (", which is read as typed", [edit for edit in first.source_edits if edit not in considered]),
             (", because it does not fit", second.dropped),
         ]
         return " ".join(
@@ -359,10 +359,10 @@ def source_as_read(result: ExperimentResult) -> str:
     edits = {edit.place: edit for edit in result.experiment.source_edits}
     parts: list[str] = []
     position = 0
-    for place, word in zip(result.original.source_places, result.original.source_words, strict=True):
-        if place not in edits or word not in ranges:
+    for index, word in zip(result.original.source_places, result.original.source_words, strict=True):
+        if index not in edits or word not in ranges:
             continue
-        edit, (start, end) = edits[place], ranges[word]
+        edit, (start, end) = edits[index], ranges[word]
         before = text[position:start]
         parts.append(before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip())
         position = end

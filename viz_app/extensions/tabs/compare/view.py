@@ -90,9 +90,9 @@ class CompareJob(Job):
 
 
 def reading(experiment: Experiment, first: Translation) -> Experiment:
-    """The experiment with the words of the first translation as its target, which contain all forced tokens."""
-    kept = tuple(intervention for intervention in experiment.interventions if not isinstance(intervention, ForcedToken))
-    return Experiment(experiment.source_text, GivenTarget(first.text), kept)
+    """The experiment with the first translation as its target, which has all forced tokens."""
+    others = tuple(change for change in experiment.interventions if not isinstance(change, ForcedToken))
+    return Experiment(experiment.source_text, GivenTarget(first.text), others)
 
 
 def _check_languages(one: RunConfig, other: RunConfig, name: str) -> None:
@@ -203,20 +203,23 @@ class CompareMaps(QWidget):
         change = self._maps.change if self._maps is not None else None
         if which == 2 and change is not None:
             cell, which = (change.query_pairs[cell[0]][0], change.key_pairs[cell[1]][0]), 0
-        found: list[Cell | None] = [None, None, None]
-        found[which] = cell
+        cells: list[Cell | None] = [None, None, None]
+        cells[which] = cell
         if change is not None:
             row = next((index for index, pair in enumerate(change.query_pairs) if pair[which] == cell[0]), None)
             column = next((index for index, pair in enumerate(change.key_pairs) if pair[which] == cell[1]), None)
             if row is not None and column is not None:
-                found[1 - which] = change.query_pairs[row][1 - which], change.key_pairs[column][1 - which]
-                found[2] = row, column
-        return found[0], found[1], found[2]
+                cells[1 - which] = change.query_pairs[row][1 - which], change.key_pairs[column][1 - which]
+                cells[2] = row, column
+        return cells[0], cells[1], cells[2]
 
     def _show_hovered(self) -> None:
         """Show the cell under the mouse in the current maps."""
-        shown = [(which, each.hovered_cell) for which, each in enumerate(self._matrices) if each.isVisible()]
-        self._on_hovered(*next((each for each in shown if each[1] is not None), (0, None)))
+        for which, matrix in enumerate(self._matrices):
+            if matrix.isVisible() and matrix.hovered_cell is not None:
+                self._on_hovered(which, matrix.hovered_cell)
+                return
+        self._on_hovered(0, None)
 
     def _on_hovered(self, which: int, cell: MatrixCell | None) -> None:
         self._show_cells(self._in_all((cell.row, cell.column), which) if cell is not None else NO_CELLS)
@@ -245,8 +248,8 @@ class CompareMaps(QWidget):
     def _lay_out(self) -> None:
         both = row_of(
             *(
-                (column_of(name, each, 1, spacing=2), 1)
-                for name, each in zip(self._names, (self.first, self.second), strict=True)
+                (column_of(name, matrix, 1, spacing=2), 1)
+                for name, matrix in zip(self._names, (self.first, self.second), strict=True)
             ),
             spacing=8,
         )
@@ -450,15 +453,15 @@ class CompareTab(ComputingTab):
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
         if self.comparing.question == "sentence":
             cells = [] if self.is_presented else cells  # the maps are named first and second, too
-            before, after = ([word.text for word in each.source_words] for each in (first, second))
+            before, after = ([word.text for word in translation.source_words] for translation in (first, second))
             source = styled(pieces_of(before, after, second.source_text), colors)
             cells.append((html.escape(breakable(source_as_read(comparison.first))), source))
         words = styled(changed_pieces(first, second), colors) if second.target_words else "nothing: it ends at once"
-        facts = [f"{muted}({number(each.log_probability)}" for each in (first, second)]
+        facts = [f"{muted}({number(translation.log_probability)}" for translation in (first, second)]
         reads = ", reads the first" if self.comparing.reads_first else ", given"
-        given = [", given" if first.is_given else "", reads if second.is_given else ""]
+        notes = [", given" if first.is_given else "", reads if second.is_given else ""]
         old = html.escape(breakable(first.text)) or "nothing"
-        cells.append((f"{old} {facts[0]}{given[0]})</span>", f"{words} {facts[1]}{given[1]})</span>"))
+        cells.append((f"{old} {facts[0]}{notes[0]})</span>", f"{words} {facts[1]}{notes[1]})</span>"))
         between = "</td><td width='3%'></td><td width='49%'>"
         table = "".join(f"<tr><td width='48%'>{between.join(row)}</td></tr>" for row in cells)
         change = self.comparing.change_of_log_probability

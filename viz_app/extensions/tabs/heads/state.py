@@ -100,8 +100,8 @@ class HeadsState:
     @property
     def measured_changes(self) -> tuple[General, ...] | None:
         """The head changes of the result; None if there is no result."""
-        found = self.importance if self.question == "importance" else self.behaviour
-        return found.changes if found is not None else None
+        answer = self.importance if self.question == "importance" else self.behaviour
+        return answer.changes if answer is not None else None
 
     @property
     def is_outdated(self) -> bool:
@@ -112,11 +112,11 @@ class HeadsState:
     def summary(self) -> str:
         """A summary of the result; empty if there is none."""
         if self.question == "importance" and self.importance is not None:
-            found = self.importance
-            skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
+            importance = self.importance
+            skipped = f", {importance.num_skipped} left out" if importance.num_skipped else ""
             return (
-                f"Loss {found.before:.3f} nats per token over {counted(found.num_sentences, 'sentence')} ("
-                f"{counted(found.num_tokens, 'token')}{skipped}), {in_words(found.changes)}. Cells: the loss "
+                f"Loss {importance.before:.3f} nats per token over {counted(importance.num_sentences, 'sentence')} ("
+                f"{counted(importance.num_tokens, 'token')}{skipped}), {in_words(importance.changes)}. Cells: the loss "
                 "without each head or network minus this loss, in thousandths of a nat. Click a cell to switch it off."
             )
         if self.question == "behaviour" and self.behaviour is not None:
@@ -127,9 +127,9 @@ class HeadsState:
         return ""
 
     def warning(self) -> str:
-        """Notes on the sentences, and a warning if the result belongs to other changes than the experiment's."""
-        found = self.importance if self.question == "importance" else self.behaviour
-        notes = map(display_text, found.notes) if found is not None else ()
+        """Notes on the sentences, and a warning if the result belongs to other changes."""
+        answer = self.importance if self.question == "importance" else self.behaviour
+        notes = map(display_text, answer.notes) if answer is not None else ()
         changes = in_words(self.state.experiment.general).removeprefix("with ")
         return "\n".join((*notes, *([f"The experiment now has {changes}."] if self.is_outdated else [])))
 
@@ -137,21 +137,20 @@ class HeadsState:
         """The statistics of every head as a line of texts."""
         if self.behaviour is None:
             return []
-        found: list[tuple[Head, tuple[str, ...]]] = []
+        rows: list[tuple[Head, tuple[str, ...]]] = []
         for kind in MAP_KINDS:
             of_kind = self.behaviour.of_kind(kind)
             for layer, head in np.ndindex(*of_kind.entropy.shape):
-                place = layer, head
                 cells = (
                     display_text(Head(kind, layer, head).short_name),
                     role_of(of_kind, layer, head),
-                    f"{of_kind.entropy[place]:.2f}",
-                    f"{of_kind.confidence[place]:.2f}",
-                    f"{of_kind.end_share[place]:.2f}",
-                    blocks(of_kind.distances[place]),
+                    f"{of_kind.entropy[layer, head]:.2f}",
+                    f"{of_kind.confidence[layer, head]:.2f}",
+                    f"{of_kind.end_share[layer, head]:.2f}",
+                    blocks(of_kind.distances[layer, head]),
                 )
-                found.append((Head(kind, layer, head), cells))
-        return found
+                rows.append((Head(kind, layer, head), cells))
+        return rows
 
 
 def in_words(changes: Sequence[General]) -> str:
@@ -217,7 +216,7 @@ def _read(choice: SampleChoice, num_sentences: int, languages: tuple[str, str]) 
         pairs = read_gold()[:num_sentences]
         return Sample(tuple(pair.source_text for pair in pairs), tuple(pair.target_text for pair in pairs))
     if choice.kind == "multi30k":
-        found = read_pair(*multi30k_files())
-        return Sample(found.source[:num_sentences], found.target[:num_sentences])
+        corpus = read_pair(*multi30k_files())
+        return Sample(corpus.source[:num_sentences], corpus.target[:num_sentences])
     assert choice.path is not None
     return Sample(*read_sentences(choice.path, num_sentences, languages=languages))

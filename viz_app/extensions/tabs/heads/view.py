@@ -87,17 +87,22 @@ class ImportanceJob(SampleJob):
         """See `Job.run`."""
         job = self if self.passes is not None else self._begun(translator, should_stop)
         assert job.passes is not None
-        found, shown, config = None, None, translator.run_config.model
+        importance = shown = None
+        config = translator.run_config.model
         num_parts = len(heads_of(config)) + len(networks_of(config))
-        for done, total, found in job.passes:
-            num_read = found.num_sentences if found is not None else 0
-            text, num_off = f"{num_read} of {job.num_sentences} sentences", done % (num_parts + 1)
-            partial, shown = found if found is not shown else None, found
-            progress(Progress(done, total, f"{text} · part {num_off} of {num_parts}" if num_off else text, partial))
+        for done, total, importance in job.passes:
+            num_read = importance.num_sentences if importance is not None else 0
+            text = f"{num_read} of {job.num_sentences} sentences"
+            num_off = done % (num_parts + 1)
+            if num_off:
+                text = f"{text} · part {num_off} of {num_parts}"
+            partial = importance if importance is not shown else None
+            shown = importance
+            progress(Progress(done, total, text, partial))
             if done < total and should_stop():
                 raise JobInterrupted(job)
-        assert found is not None
-        return found
+        assert importance is not None
+        return importance
 
     def _begun(self, translator: OpenTranslator, should_stop: ShouldStop) -> "ImportanceJob":
         from augenmerk.core.extensions.analyses.importance import importance_by_pass  # torch: only in the thread
@@ -112,13 +117,14 @@ def own_translations(
     translator: "Translator", sources: Sequence[str], changes: tuple[General, ...], should_stop: ShouldStop
 ) -> tuple[str, ...]:
     """The model's translations; empty where it refuses a sentence."""
-    compiled, targets = {}, [""] * len(sources)
-    for place, source in enumerate(sources):
+    compiled = {}
+    targets = [""] * len(sources)
+    for index, source in enumerate(sources):
         with suppress(TextError):
-            compiled[place] = translator.compile(Experiment(source, Greedy(), changes))
+            compiled[index] = translator.compile(Experiment(source, Greedy(), changes))
     translations = translator.run_many(compiled.values(), need_maps=False, should_stop=should_stop)
-    for place, translation in zip(compiled, translations, strict=True):
-        targets[place] = translation.text
+    for index, translation in zip(compiled, translations, strict=True):
+        targets[index] = translation.text
     return tuple(targets)
 
 
@@ -284,8 +290,8 @@ class HeadsTab(ComputingTab):
         set_visible(self.sample_menu, not is_running, focus_to=self.job.stop)
         not_kept = f"Not saved: {self._keeping.problem}" if self._keeping.problem else ""
         warning = " ".join(filter(None, (heads.warning(), not_kept if question == "behaviour" else "")))
-        kept = " Saved next to the model's file." if self._is_kept and question == "behaviour" else ""
-        for part, text in ((self._summary, f"{heads.summary()}{kept}"), (self._warning, warning)):
+        saved = " Saved next to the model's file." if self._is_kept and question == "behaviour" else ""
+        for part, text in ((self._summary, f"{heads.summary()}{saved}"), (self._warning, warning)):
             show_text(part, text)
         has_importance = question == "importance" and heads.has_answer
         has_table = question == "behaviour" and heads.has_answer
@@ -313,30 +319,30 @@ class HeadsTab(ComputingTab):
         )
 
     def _show_answer(self) -> None:
-        found = self.heads.importance
-        if found is not None:
+        importance = self.heads.importance
+        if importance is not None:
             matrices = [
                 Matrix(
-                    found.of_kind(kind),
-                    tuple(f"layer {layer + 1}" for layer in range(found.of_kind(kind).shape[0])),
-                    tuple(str(head + 1) for head in range(found.of_kind(kind).shape[1])),
+                    importance.of_kind(kind),
+                    tuple(f"layer {layer + 1}" for layer in range(importance.of_kind(kind).shape[0])),
+                    tuple(str(head + 1) for head in range(importance.of_kind(kind).shape[1])),
                     KIND_NAMES[kind],
                 )
                 for kind in MAP_KINDS
             ]
-            networks = [found.of_networks(side) for side in SIDES]
+            networks = [importance.of_networks(side) for side in SIDES]
             num_layers = max(map(len, networks))
             values = np.array(
                 [[*network, *[np.nan] * (num_layers - len(network))] for network in networks], dtype=np.float32
             )
             layers = tuple(f"layer {layer + 1}" for layer in range(num_layers))
             matrices.append(Matrix(values, SIDES, layers, "Feed-forward networks"))
-            self.cells.show_matrices(matrices, found.largest or 1.0)
+            self.cells.show_matrices(matrices, importance.largest or 1.0)
         self.table.show_rows([cells for _, cells in self.heads.rows()])
         self.redraw_in_sight()
 
-    def _take_importance(self, found: "HeadImportance") -> None:
-        self.heads.importance = found
+    def _take_importance(self, importance: "HeadImportance") -> None:
+        self.heads.importance = importance
         self._show_answer()
 
     def _take_behaviour(self, profiles: SampleProfiles) -> None:

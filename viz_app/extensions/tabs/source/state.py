@@ -134,26 +134,26 @@ class SourceState:
         before = findings.original.changes.by_place if findings is not None and findings.original is not None else {}
         return [
             SourceWord(
-                place, word.text, edits.get(place), changes.get(place), self.without.get(place), before.get(place)
+                index, word.text, edits.get(index), changes.get(index), self.without.get(index), before.get(index)
             )
-            for place, word in zip(original.source_places, original.source_words, strict=True)
+            for index, word in zip(original.source_places, original.source_words, strict=True)
         ]
 
     @property
     def places_to_translate(self) -> tuple[int, ...]:
         """The words without which the sentence has not been translated yet, in order."""
-        found = self.findings.changes.by_place if self.findings is not None else {}
-        return tuple(place for place in found if place not in self.without)
+        changes = self.findings.changes.by_place if self.findings is not None else {}
+        return tuple(index for index in changes if index not in self.without)
 
-    def edit_of(self, place: int) -> SourceEdit | None:
+    def edit_of(self, index: int) -> SourceEdit | None:
         """The requested change of a source word; None if there is none."""
-        return next((edit for edit in self.state.experiment.source_edits if edit.place == place), None)
+        return next((edit for edit in self.state.experiment.source_edits if edit.place == index), None)
 
-    def toggle(self, place: int) -> None:
+    def toggle(self, index: int) -> None:
         """Remove a source word, or restore one that is removed or replaced."""
-        self.place = place
-        edit = self.edit_of(place)
-        self.state.submit(intervene(SourceWordRemoved(place)) if edit is None else remove(edit))
+        self.place = index
+        edit = self.edit_of(index)
+        self.state.submit(intervene(SourceWordRemoved(index)) if edit is None else remove(edit))
 
     def replace(self, text: str) -> bool:
         """Replace the word clicked last; False if that changes nothing."""
@@ -176,11 +176,11 @@ class SourceState:
         if original is not None:
             old_labels, old_shares = original.shares()
             before = {new: old_shares[old] for old, new in common_subsequence(old_labels, labels)}
-        found = []
+        output_shares = []
         for row, (word, share) in enumerate(zip(labels, shares, strict=True)):
             parts = zip(labelled.keys.labels, labelled.weights[row].tolist(), strict=True)
             largest = tuple(sorted(parts, key=lambda part: -part[1])[:4])
             warning = warnings.get(labelled.queries.positions[row])
             is_new = original is not None and row not in before
-            found.append(OutputShare(word, share, largest, warning, before.get(row), is_new))
-        return found
+            output_shares.append(OutputShare(word, share, largest, warning, before.get(row), is_new))
+        return output_shares

@@ -86,18 +86,18 @@ class WithoutWordsJob(Job):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Mapping[int, str]:
         """See `Job.run`."""
-        found = dict(self.found)
-        left = [place for place in self.places if place not in found]
+        translations = dict(self.found)
+        left = [index for index in self.places if index not in translations]
         while left:
             group, left = left[:GROUP_SIZE], left[GROUP_SIZE:]
             try:
                 changed = translate_without_source_words(translator, self.translation, group, should_stop=should_stop)
             except TranslationStoppedError:
-                raise JobInterrupted(replace(self, found=found)) from None
-            found |= {place: each.text for place, each in zip(group, changed, strict=True)}
-            num_found, num_words = len(found), len(self.places)
-            progress(Progress(num_found, num_words, f"{num_found} of {num_words} words", dict(found)))
-        return found
+                raise JobInterrupted(replace(self, found=translations)) from None
+            translations |= {index: translation.text for index, translation in zip(group, changed, strict=True)}
+            num_found, num_words = len(translations), len(self.places)
+            progress(Progress(num_found, num_words, f"{num_found} of {num_words} words", dict(translations)))
+        return translations
 
 
 LEAST_SCALE = 0.5
@@ -193,8 +193,8 @@ class SourceTab(ComputingTab):
         self._ask_for_translations()
         self.redraw_in_sight()
 
-    def _take_translations(self, found: Mapping[int, str]) -> None:
-        self.source.without = found
+    def _take_translations(self, translations: Mapping[int, str]) -> None:
+        self.source.without = translations
         if self.is_in_sight:
             self._show_words()
 
@@ -202,17 +202,19 @@ class SourceTab(ComputingTab):
         translation, findings, shares = self.state.translation, self.source.findings, self.source.shares()
         mean = findings.mean_share() if findings is not None else None
         before = findings.original.mean_share() if findings is not None and findings.original is not None else None
-        self._shares_title.setText(
-            "share of the source\n"
-            + (f"{percent(mean)} on average" if mean is not None else WAITING if findings is None else "")
-            + (f" (original: {percent(before)})" if mean is not None and before is not None else "")
-        )
+        average = WAITING if findings is None else ""
+        if mean is not None:
+            average = f"{percent(mean)} on average"
+            if before is not None:
+                average += f" (original: {percent(before)})"
+        self._shares_title.setText(f"share of the source\n{average}")
         if findings is None and translation is not None:
             self.shares.show_bars([Bar(word.text, 0.0, WAITING) for word in translation.target_words])
         else:
             self.shares.show_bars([_share_bar(share) for share in shares])
-        found = [share.warning.message for share in shares if share.warning is not None]
-        show_text(self.warnings, "\n".join(found[:3]) + (f"\n… and {len(found) - 3} more." if len(found) > 3 else ""))
+        messages = [share.warning.message for share in shares if share.warning is not None]
+        more = f"\n… and {len(messages) - 3} more." if len(messages) > 3 else ""
+        show_text(self.warnings, "\n".join(messages[:3]) + more)
 
     def _show_words(self) -> None:
         findings, words = self.source.findings, self.source.words()
@@ -234,10 +236,10 @@ class SourceTab(ComputingTab):
             self.replacement.setPlaceholderText(f"in place of “{word.text}”")
 
     def _on_word(self, index: int) -> None:
-        place = self.source.words()[index].place
-        if place != self.source.place:
+        word = self.source.words()[index]
+        if word.place != self.source.place:
             self.replacement.clear()
-        self.source.toggle(place)
+        self.source.toggle(word.place)
         self.redraw()
 
     def _on_replace(self) -> None:

@@ -104,7 +104,7 @@ class StepsState:
             for attention_row in experiment.attention_rows
             if attention_row.head.kind != "encoder" and attention_row.row == step
         )
-        return (*(each for each in experiment.forced if each.step == step), *rows)
+        return (*(forced for forced in experiment.forced if forced.step == step), *rows)
 
     @property
     def new_steps(self) -> frozenset[int]:
@@ -121,26 +121,27 @@ class StepsState:
         return self.state.translation.entropies[self.position] if self.state.translation is not None else 0.0
 
     def candidates(self) -> list[Candidate]:
-        """The candidates of this step, best first; the chosen token is last if it is not among the best."""
+        """The candidates, best first; the chosen token is last if it is not among the best."""
         translation, step = self.state.translation, self.position
         if translation is None:
             return []
-        forced = next((each.token for each in translation.experiment.forced if each.step == step), None)
+        forced_tokens = translation.experiment.forced
+        forced = next((forced_token.token for forced_token in forced_tokens if forced_token.step == step), None)
         token, log_probability = translation.predicted_tokens[step], translation.log_probabilities[step]
-        found = []
-        for rank, each in enumerate(translation.alternatives[step], start=1):
-            is_chosen = (
-                each.entry == forced
-                if forced is not None
-                else each.token == token and each.log_probability == log_probability
+        candidates = []
+        for rank, alternative in enumerate(translation.alternatives[step], start=1):
+            if forced is not None:
+                is_chosen = alternative.entry == forced
+            else:
+                is_chosen = alternative.token == token and alternative.log_probability == log_probability
+            is_forced = is_chosen and bool(forced)
+            candidates.append(
+                Candidate(alternative.token, alternative.entry, alternative.probability, rank, is_chosen, is_forced)
             )
-            found.append(
-                Candidate(each.token, each.entry, each.probability, rank, is_chosen, is_chosen and bool(forced))
-            )
-        if not any(each.is_chosen for each in found):
+        if not any(candidate.is_chosen for candidate in candidates):
             probability, rank = math.exp(log_probability), translation.ranks[step]
-            found.append(Candidate(token, forced or "", probability, rank, True, forced is not None))
-        return [replace(each, before=self._before(each)) for each in found]
+            candidates.append(Candidate(token, forced or "", probability, rank, True, forced is not None))
+        return [replace(candidate, before=self._before(candidate)) for candidate in candidates]
 
     @property
     def original(self) -> Translation | None:
@@ -160,9 +161,9 @@ class StepsState:
         original, step = self.original, self.position
         if original is None:
             return None
-        for each in original.alternatives[step]:
-            if each.token == candidate.token and (not candidate.entry or each.entry == candidate.entry):
-                return each.probability
+        for alternative in original.alternatives[step]:
+            if alternative.token == candidate.token and (not candidate.entry or alternative.entry == candidate.entry):
+                return alternative.probability
         if original.predicted_tokens[step] == candidate.token:
             return math.exp(original.log_probabilities[step])
         return None

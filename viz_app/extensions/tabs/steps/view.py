@@ -129,7 +129,7 @@ class TokenLine(Canvas):
 
     def index_at(self, point: QPoint) -> int | None:
         """The chip under a point."""
-        return next((index for index, place in enumerate(self._flow(self.width())) if place.contains(point)), None)
+        return next((index for index, box in enumerate(self._flow(self.width())) if box.contains(point)), None)
 
     def hasHeightForWidth(self) -> bool:
         """Chips wrap."""
@@ -155,22 +155,22 @@ class TokenLine(Canvas):
         is_on_chip = self.index_at(event.position().toPoint()) is not None
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_on_chip else Qt.CursorShape.ArrowCursor)
 
-    def tip_at(self, place: QPointF) -> str:
+    def tip_at(self, position: QPointF) -> str:
         """Each chip has its own tool tip."""
-        index = self.index_at(place.toPoint())
+        index = self.index_at(position.toPoint())
         return self.chips[index].tip if index is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Chips and words."""
         painter, theme = QPainter(self), current_theme()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for chip, place in zip(self.chips, self._flow(self.width()), strict=True):
+        for chip, box in zip(self.chips, self._flow(self.width()), strict=True):
             painter.setFont(theme.font("body"))
             painter.setPen(QPen(theme.color("accent" if chip.is_current else "raised"), 1.6))
             painter.setBrush(theme.color("raised"))
-            painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
+            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
             painter.setPen(theme.token_color(chip.text, "warm" if chip.is_changed else ""))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
 
     def _flow(self, width: int) -> list[QRect]:
         metrics, height = QFontMetrics(current_theme().font("body")), self._line()
@@ -199,8 +199,8 @@ class TokenArea(LinesScrollArea):
         """Keeps the current chip in view."""
         super().fit()
         if self._current < len(self._tokens.chips):
-            place = self._tokens.place_of(self._current)
-            self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + scaled(SPACING))
+            box = self._tokens.place_of(self._current)
+            self.ensureVisible(box.center().x(), box.center().y(), 0, box.height() // 2 + scaled(SPACING))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Tokens wrap differently."""
@@ -324,12 +324,12 @@ class StepsTab(AnalysisTab):
     def _show_candidates(self, translation: Translation) -> None:
         self._shown = self.steps.candidates()
         read = translation.read_tokens[self.steps.position]
-        rank = next(each.rank for each in self._shown if each.is_chosen)
+        rank = next(candidate.rank for candidate in self._shown if candidate.is_chosen)
         self._candidates_title.setText(
             f"after “{visible(read)}”\nentropy {self.steps.entropy:.2f} nats"
             + (f"\nrank {rank} chosen" if rank > 1 else "")
         )
-        self.candidates.show_bars([_candidate_bar(each, translation) for each in self._shown])
+        self.candidates.show_bars([_candidate_bar(candidate, translation) for candidate in self._shown])
 
     def _show_row(self) -> None:
         row = self.steps.row()
@@ -362,7 +362,7 @@ class StepsTab(AnalysisTab):
 
     def _force_word(self, forced: tuple[ForcedToken, ...]) -> None:
         self.word.clear()
-        self.state.submit(force(forced[0].step, *(each.token for each in forced)))
+        self.state.submit(force(forced[0].step, *(forced_token.token for forced_token in forced)))
 
     def _edit_row(self, index: int, share: float = 1.0) -> None:
         """Opens the row in an editor, with this share for a key."""

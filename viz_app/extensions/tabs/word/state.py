@@ -47,7 +47,8 @@ class WordState:
         if translation is None:
             return ()
         chosen = translation.predicted_tokens[self.step]
-        return tuple(each for each in translation.alternatives[self.step] if each.token != chosen and each.entry)
+        alternatives = translation.alternatives[self.step]
+        return tuple(other for other in alternatives if other.token != chosen and other.entry)
 
     @property
     def is_rival_typed(self) -> bool:

@@ -90,7 +90,8 @@ class WordTab(ComputingTab):
         self._off_meaning = label("small", OFF_MEANING, wraps=True)
         self._waiting = label("muted", WAITING)
         self._measure = self.add_job_bar("Measure all", MEASURE_TIP, self._on_measure)
-        self._parts_area, layers = (VerticalScrollArea(_beside_scroll_bar(each)) for each in (self.bars, self.layers))
+        self._parts_area = VerticalScrollArea(_beside_scroll_bar(self.bars))
+        layers = VerticalScrollArea(_beside_scroll_bar(self.layers))
         self._areas: dict[WordView, QWidget] = {"parts": self._parts_area, "lens": self.lens, "layers": layers}
         self._lay_out()
         self._connect()
@@ -117,8 +118,8 @@ class WordTab(ComputingTab):
         """Keeps the word if the sentence still has it, and the answers about the original."""
         self.word.follow_result()
         result = self.state.result
-        kept = (result.original, result.changed) if result is not None else ()
-        self._answers = {job: answer for job, answer in self._answers.items() if _translation_of(job) in kept}
+        translations = (result.original, result.changed) if result is not None else ()
+        self._answers = {job: answer for job, answer in self._answers.items() if _translation_of(job) in translations}
 
     def refresh(self) -> None:
         """Requests the answer of the current view if it is unknown."""
@@ -136,7 +137,8 @@ class WordTab(ComputingTab):
             return word_parts.table_of(answer, self._answers.get(MeasurePartsJob(answer), {}))
         if answer is None or self.word.view == "lens":
             return lens_table.table_of(answer) if answer is not None else None
-        rows = tuple((layer, each.text, each.log_probability) for layer, each in enumerate(answer.layers))
+        layers = enumerate(answer.layers)
+        rows = tuple((layer, translation.text, translation.log_probability) for layer, translation in layers)
         return NumberTable("encoder layers", {}, ("layers", "translation", "log_probability"), rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -253,7 +255,7 @@ class WordTab(ComputingTab):
         self.rivals.chosen.connect(lambda rival: self.explain(self.word.step, rival))
         self.other.returnPressed.connect(self._on_other)
         self.lens.step_chosen.connect(self.explain)
-        self.bars.reached.connect(lambda place: self._parts_area.ensureVisible(0, place.y(), 0, scaled(LINE_ROOM)))
+        self.bars.reached.connect(lambda point: self._parts_area.ensureVisible(0, point.y(), 0, scaled(LINE_ROOM)))
         self.state.selection.events.picked.connect(self._on_picked, max_args=0)
         self.state.settings.events.shown.connect(self._on_shown_maps, max_args=0)
 
