@@ -19,7 +19,7 @@ class ChangeLabels(QWidget):
     @property
     def texts(self) -> list[str]:
         """The changes."""
-        return [each.text() for each in self._labels]
+        return [label.text() for label in self._labels]
 
     def show_changes(self, state: ExperimentState) -> None:
         """Shows those of the translation of this state."""

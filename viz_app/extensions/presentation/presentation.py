@@ -209,7 +209,7 @@ class Presentation(QWidget):
         self._page_before, self._focus_before = self._pages.currentWidget(), window.focusWidget()
         assert self._page_before is not None
         self._window_before = window.windowState()
-        self._splitters = [(each, each.saveState()) for each in self._page_before.findChildren(QSplitter)]
+        self._splitters = [(splitter, splitter.saveState()) for splitter in self._page_before.findChildren(QSplitter)]
         self._pages.setCurrentWidget(self)
         window.setWindowState(self._window_before | Qt.WindowState.WindowFullScreen)
         window.activateWindow()
@@ -312,9 +312,9 @@ class Presentation(QWidget):
         """Chooses the next or previous head, across layers; False if none are shown."""
         head = self._state.selection.head
         num_layers, num_heads = self._state.maps.shape(head.kind)
-        place = head.layer * num_heads + head.head + by
-        if 0 <= place < num_layers * num_heads:
-            self._state.intents.choose_head(Head(head.kind, *divmod(place, num_heads)))
+        index = head.layer * num_heads + head.head + by
+        if 0 <= index < num_layers * num_heads:
+            self._state.intents.choose_head(Head(head.kind, *divmod(index, num_heads)))
         return self._state.result is not None
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -187,12 +187,13 @@ class QuickTour(QFrame):
     def _choose_positional(self) -> None:
         state = self._state
         layers, heads = state.maps.shape("encoder")
-        found = [
+        previous_heads = [
             head
             for head in (Head("encoder", layer, head) for layer in range(layers) for head in range(heads))
             if state.roles.of(head) == "previous"
         ]
-        self._positional = max(found, key=partial(_share_of_previous, self._translation), default=Head("encoder", 0, 0))
+        share = partial(_share_of_previous, self._translation)
+        self._positional = max(previous_heads, key=share, default=Head("encoder", 0, 0))
         state.selection.clear_marks()
         state.intents.choose_head(self._positional)
 
@@ -295,31 +296,31 @@ def _share_of_previous(translation: Translation, head: Head) -> float:
 
 
 def row_to_move(translation: Translation) -> tuple[int | None, int | None]:
-    """The row and the key of the step that moves a row; None where the translation has no such token."""
+    """The row and the key of the step that moves a row; None for one that is missing."""
     row, key = (
-        next((place for place, token in enumerate(tokens) if token.strip(WORD_MARK) == word), None)
+        next((index for index, token in enumerate(tokens) if token.strip(WORD_MARK) == word), None)
         for tokens, word in ((translation.predicted_tokens, ROW_WORD), (translation.source_tokens, ROW_KEY))
     )
     return row, key
 
 
 def _telling_pair(translation: Translation, shown: MapView) -> Pair | None:
-    """The largest weight between two words, of words of four letters and more if there are such; none hidden."""
+    """The largest visible weight between two words; words of four letters come first."""
     pairs = [
         (share, min(len(target.text), len(source.text)) >= 4, pair)
         for target in translation.target_words
         for source in translation.source_words
         if (share := _share_of(shown, pair := Pair(target.start, source.start))) is not None
     ]
-    strong = [each for each in pairs if each[0] >= MIN_WEIGHT]
-    best = max(strong or pairs, key=lambda each: (each[1], each[0]), default=None)
+    strong = [candidate for candidate in pairs if candidate[0] >= MIN_WEIGHT]
+    best = max(strong or pairs, key=lambda candidate: (candidate[1], candidate[0]), default=None)
     return best[2] if best is not None else None
 
 
 def _share_of(shown: MapView, pair: Pair) -> float | None:
     """The value of a cell; None if it is not in the map."""
-    place = shown.place_of(pair)
-    return float(shown.values[place]) if place is not None else None
+    cell = shown.place_of(pair)
+    return float(shown.values[cell]) if cell is not None else None
 
 
 def _word_at(translation: Translation, pair: Pair) -> tuple[str, str]:

@@ -77,41 +77,45 @@ def run(options: argparse.Namespace) -> int:
     if not options.all_heads and (options.layer is None) != (options.head is None):
         raise ConfigError("--layer and --head belong together. Give both, or neither, or --layer with --all-heads.")
     require_picture(options)
-    found = read_run(options.folder, with_steps=True)
+    run_on_disk = read_run(options.folder, with_steps=True)
     if kind == "csv":
-        _export(found, ()).save_metrics(options.out)
+        _export(run_on_disk, ()).save_metrics(options.out)
     elif kind in PICTURE_ENDINGS:
         from ..pictures.figures import style_of_user
 
-        charts = [_chart(found, quantity, options) for quantity in options.quantity]
+        charts = [_chart(run_on_disk, quantity, options) for quantity in options.quantity]
         with style_of_user(is_used=options.user_style):
-            _export(found, charts).save_charts(options.out, has_caption=not options.no_caption)
+            _export(run_on_disk, charts).save_charts(options.out, has_caption=not options.no_caption)
     else:
-        save_film(_film(found, options), options.out, _tell)
+        save_film(_film(run_on_disk, options), options.out, _tell)
     return 0
 
 
-def _export(found: RunOnDisk, charts: Sequence[ChartPicture]) -> RunExport:
-    return RunExport(found.name, found.folder, found.curves, charts, metrics=found.metrics)
+def _export(run_on_disk: RunOnDisk, charts: Sequence[ChartPicture]) -> RunExport:
+    return RunExport(run_on_disk.name, run_on_disk.folder, run_on_disk.curves, charts, metrics=run_on_disk.metrics)
 
 
-def _chart(found: RunOnDisk, quantity: Quantity, options: argparse.Namespace) -> ChartPicture:
+def _chart(run_on_disk: RunOnDisk, quantity: Quantity, options: argparse.Namespace) -> ChartPicture:
     settings = ChartSettings(quantity, smoothing=cast(Smoothing, options.smoothing))
     if options.log:
         settings.scale = "log"
     compared = Comparison()
     for folder in options.compare:
         compared.add_folder(folder)
-    return picture_of(found.curves, settings, max(found.curves.last_step, 1), compared.runs, is_live=False)
+    return picture_of(run_on_disk.curves, settings, max(run_on_disk.curves.last_step, 1), compared.runs, is_live=False)
 
 
-def _film(found: RunOnDisk, options: argparse.Namespace) -> Film:
-    frames = read_film(found.folder)
+def _film(run_on_disk: RunOnDisk, options: argparse.Namespace) -> Film:
+    frames = read_film(run_on_disk.folder)
     if not frames:
-        raise TrainingError(f"The run in {found.folder} has no film. Choose a run that translated a probe sentence.")
+        raise TrainingError(
+            f"The run in {run_on_disk.folder} has no film. Choose a run that translated a probe sentence."
+        )
     head = _head(frames, options)
-    heads: FilmHeads = "head" if not options.all_heads else "kind" if options.layer is None else "layer"
-    export = RunExport(found.name, found.folder, found.curves, (), frames, head)
+    heads: FilmHeads = "head"
+    if options.all_heads:
+        heads = "kind" if options.layer is None else "layer"
+    export = RunExport(run_on_disk.name, run_on_disk.folder, run_on_disk.curves, (), frames, head)
     film = export.film(heads, has_caption=not options.no_caption)
     assert film is not None  # there are frames and a head
     return film

@@ -222,9 +222,9 @@ class FilmStrip(Canvas):
             self.frame_chosen.emit(shown + by)
         return shown is not None
 
-    def tip_at(self, place: QPointF) -> str:
+    def tip_at(self, position: QPointF) -> str:
         """The translation of the frame under the mouse."""
-        index = self.frame_at(place.x(), place.y())
+        index = self.frame_at(position.x(), position.y())
         if index is None:
             return ""
         frame = self._playback.frames[index]

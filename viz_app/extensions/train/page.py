@@ -457,13 +457,13 @@ class Intro(QFrame):
 
     def _label(self, row: int, column: int, role: str) -> QLabel:
         """The label in this cell, created if missing."""
-        found = self._labels.get((row, column))
-        if found is None:
-            found = self._labels[row, column] = label(role, wraps=role != "step")
+        cell_label = self._labels.get((row, column))
+        if cell_label is None:
+            cell_label = self._labels[row, column] = label(role, wraps=role != "step")
             if role == "muted":
-                scales(found.setContentsMargins, 0, 0, 0, 12)
-            self._steps.addWidget(found, row, column)
-        return found
+                scales(cell_label.setContentsMargins, 0, 0, 0, 12)
+            self._steps.addWidget(cell_label, row, column)
+        return cell_label
 
 
 def steps_of(choices: RunChoices, duration: str = "") -> list[tuple[str, str]]:
@@ -515,26 +515,26 @@ class SpeedsJob(ModelFreeJob):
         from augenmerk.core.device import choose_device
 
         leave_a_core_to_the_window()
-        found: dict[str, Speed] = {}
+        speeds: dict[str, Speed] = {}
         default = choose_device("auto").name
         with interpreter_shared_fairly():
             for device in dict.fromkeys((default, "cpu")):
                 speed = measure_speed(device, should_stop)
                 if speed is not None:
-                    found |= dict.fromkeys((device, "auto") if device == default else (device,), speed)
-        return found
+                    speeds |= dict.fromkeys((device, "auto") if device == default else (device,), speed)
+        return speeds
 
 
 def find_devices() -> dict[str, str]:
-    """The devices of this machine, by name as used by `core.device`, with their labels. Imports torch."""
+    """The labels of this machine's devices, by name as in `core.device`. Imports torch."""
     import torch
 
     from augenmerk.core.device import choose_device
 
-    found = {"auto": f"auto · {choose_device('auto').name}", "cpu": "cpu"}
+    devices = {"auto": f"auto · {choose_device('auto').name}", "cpu": "cpu"}
     if torch.cuda.is_available():
         names = map(torch.cuda.get_device_name, range(torch.cuda.device_count()))
-        found |= {f"cuda:{index}": f"cuda:{index} · {name}" for index, name in enumerate(names)}
+        devices |= {f"cuda:{index}": f"cuda:{index} · {name}" for index, name in enumerate(names)}
     if torch.backends.mps.is_available():
-        found["mps"] = "mps · Apple GPU"
-    return found
+        devices["mps"] = "mps · Apple GPU"
+    return devices

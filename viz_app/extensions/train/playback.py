@@ -119,7 +119,7 @@ class Playback:
         steps = self.steps
         if not steps:
             return
-        nearest = min(steps, key=lambda each: abs(each - step))
+        nearest = min(steps, key=lambda available_step: abs(available_step - step))
         self.moment = None if nearest == steps[-1] else nearest
         self._show_frame()
 
@@ -128,10 +128,10 @@ class Playback:
         steps, shown = self.steps, self.shown_step
         if shown is None:
             return False
-        place = bisect_right(steps, shown) - 1 + offset
-        if not 0 <= place < len(steps):
+        index = bisect_right(steps, shown) - 1 + offset
+        if not 0 <= index < len(steps):
             return False
-        self.show_step(steps[place])
+        self.show_step(steps[index])
         return True
 
     def map_of(self, frame: FilmFrame) -> FloatArray:

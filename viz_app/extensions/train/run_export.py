@@ -90,7 +90,7 @@ class RunExport:
             csv.writer(file, lineterminator="\n").writerows([(*OF_STEPS, *OF_VALIDATIONS), *rows])
 
     def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
-        """The film of the head shown, or of all heads of its layer or kind; None if there is none."""
+        """The film of the shown head, or of all in its layer or kind; None if there is none."""
         head = self.head
         if head is None or not self.frames:
             return None
@@ -114,7 +114,7 @@ class RunExport:
             sentence,
             caption,
             tuple(_shot(frame, shown, view) for frame in frames),
-            tuple(f"head {each.head + 1}" if is_layer else display_text(each.short_name) for each in shown),
+            tuple(f"head {panel.head + 1}" if is_layer else display_text(panel.short_name) for panel in shown),
             min(num_heads, NUM_ACROSS_OF_LAYER) if is_layer else num_heads,
         )
 

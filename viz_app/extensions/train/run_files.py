@@ -98,11 +98,11 @@ def read_run(folder: Path, *, with_steps: bool = False) -> RunOnDisk:
 def runs_in(parent: Path) -> list[RunOnDisk]:
     """The readable runs in the folders of `parent`, the newest first, `MAX_LISTED` at most."""
     try:
-        found = [(_changed(folder), folder) for folder in each_once(filter(_is_run, parent.iterdir()))]
+        dated_folders = [(_changed(folder), folder) for folder in each_once(filter(_is_run, parent.iterdir()))]
     except OSError:
         return []
     runs = []
-    for _, folder in sorted(found, reverse=True)[:MAX_LISTED]:
+    for _, folder in sorted(dated_folders, reverse=True)[:MAX_LISTED]:
         try:
             runs.append(read_run(folder))
         except TrainingError:

@@ -117,9 +117,10 @@ class BarList(Canvas):
 
     def tick_place(self, index: int) -> QRectF:
         """The tick at the original's value on a bar that has one."""
-        place, width, height = self.bar_place(index), scaled(TICK_WIDTH), 2 * self.bar_height
-        x = min(self.x_of(index, self.bars[index].before or 0.0), place.right() - width)
-        return QRectF(x, place.center().y() - height / 2, width, height)
+        box = self.bar_place(index)
+        width, height = scaled(TICK_WIDTH), 2 * self.bar_height
+        x = min(self.x_of(index, self.bars[index].before or 0.0), box.right() - width)
+        return QRectF(x, box.center().y() - height / 2, width, height)
 
     @property
     def bar_height(self) -> int:
@@ -193,15 +194,15 @@ class BarList(Canvas):
         first, last = event.rect().top() // line, event.rect().bottom() // line
         shown = list(itertools.islice(enumerate(self.bars), first, last + 1))
         for index, bar in shown:
-            place, room = self.label_place(index), self.bar_place(index)
+            box, room = self.label_place(index), self.bar_place(index)
             painter.setPen(Qt.PenStyle.NoPen)
             if index == self._hovered:
                 painter.setBrush(theme.color("raised"))
-                painter.drawRoundedRect(QRectF(0, place.top(), self.width(), place.height()), 4, 4)
+                painter.drawRoundedRect(QRectF(0, box.top(), self.width(), box.height()), 4, 4)
             zero = self.x_of(index, 0.0)
             painter.setBrush(theme.color(self._rest))
             if self._is_signed:
-                painter.drawRect(QRectF(zero - 0.5, place.top(), 1, place.height()))
+                painter.drawRect(QRectF(zero - 0.5, box.top(), 1, box.height()))
             else:
                 painter.drawRoundedRect(
                     QRectF(room.left(), room.center().y() - half, room.width(), 2 * half), half, half
@@ -230,11 +231,16 @@ class BarList(Canvas):
             font.setBold(bar.is_lit)
             font.setStrikeOut(bar.is_struck)
             painter.setFont(font)
-            role = "warm" if bar.is_new else "accent" if bar.is_lit else "muted" if bar.is_struck else ""
+            if bar.is_new:
+                role = "warm"
+            elif bar.is_lit:
+                role = "accent"
+            else:
+                role = "muted" if bar.is_struck else ""
             painter.setPen(theme.token_color(bar.label, role))
-            place = self.label_place(index)
-            label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
-            painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
+            box = self.label_place(index)
+            label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(box.width()) - 2)
+            painter.drawText(box.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
 
     def _tip_of(self, index: int | None) -> str:
         if index is None:

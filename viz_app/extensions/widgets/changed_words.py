@@ -70,8 +70,8 @@ def styled(pieces: Sequence[Piece], colors: Palette) -> str:
 
 
 def breakable(text: str) -> str:
-    """The text with break points in its very long words: otherwise a label grows as wide as the word.
+    """The text with break points in very long words, which would widen a label.
 
     For labels, which show nothing there; not for text that is copied or read by a program.
     """
-    return _LONG_WORD.sub(lambda found: f"{found[0]}\u200b", text)
+    return _LONG_WORD.sub(lambda match: f"{match[0]}\u200b", text)

@@ -147,8 +147,8 @@ class LineChart(Canvas):
         colors = _colors(theme)
         for curve, color in zip(self.curves, colors, strict=False):
             across, down = self.places(curve.x, curve.y)
-            kept = points_that_show(across, down)
-            points = QPolygonF([QPointF(x, y) for x, y in zip(across[kept], down[kept], strict=True)])
+            indices = points_that_show(across, down)
+            points = QPolygonF([QPointF(x, y) for x, y in zip(across[indices], down[indices], strict=True)])
             painter.setPen(QPen(color, 1.6))
             painter.drawPolyline(points)
         self._paint_legend(painter, area, colors, theme)
@@ -201,8 +201,8 @@ class LineChart(Canvas):
                 right -= scaled(LEGEND_GAP)
 
     def _range(self, axis: str) -> tuple[float, float]:
-        if (given := self._ranges.get(axis)) is not None:
-            return given
+        if (fixed_range := self._ranges.get(axis)) is not None:
+            return fixed_range
         values = np.concatenate([getattr(curve, axis) for curve in self.curves]) if self.curves else np.zeros(1)
         low, high = float(values.min()), float(values.max())
         return (low, high) if high > low else (low, low + 1)
@@ -232,14 +232,14 @@ def _colors(theme: Theme) -> list[QColor]:
 
 
 def ticks(low: float, high: float, room: float = math.inf) -> list[float]:
-    """Round numbers within a range, about `NUM_TICKS` of them; `room`: for how many the range has room."""
+    """About `NUM_TICKS` round numbers within a range, or as many as there is `room` for."""
     rough, least = (high - low) / min(NUM_TICKS, room), (high - low) / room
     power = 10.0 ** np.floor(np.log10(rough))
     steps = (factor * power for factor in (1, 2, 2.5, 5, 10, 20))
-    step = min((each for each in steps if each >= least), key=lambda each: abs(each - rough))
+    step = min((step for step in steps if step >= least), key=lambda step: abs(step - rough))
     first = int(np.ceil(low / step - 1e-9))
     last = int(np.floor(high / step + 1e-9))
-    return [float(place * step) for place in range(first, last + 1)]
+    return [float(multiple * step) for multiple in range(first, last + 1)]
 
 
 def shown_value(value: float) -> str:

@@ -203,11 +203,11 @@ def charts_figure(charts: Sequence[ChartPicture], title: str, caption: str) -> F
     height = TITLE + sum(heights) + GAP * (len(charts) - 1) + len(lines) * CAPTION_INCHES + 0.1
     figure = new_figure(WIDTH, height)
     top = TITLE
-    for chart, legend, each in zip(charts, legends, heights, strict=True):
-        size = WIDTH - LEFT - RIGHT, each - legend - BOTTOM
+    for chart, legend, chart_height in zip(charts, legends, heights, strict=True):
+        size = WIDTH - LEFT - RIGHT, chart_height - legend - BOTTOM
         axes = figure.add_axes(place_in(LEFT, top + legend, *size, figure))
         _draw(axes, chart)
-        top += each + GAP
+        top += chart_height + GAP
     write_around(figure, title, lines)
     return figure
 
@@ -238,6 +238,6 @@ def _draw(axes: Axes, picture: ChartPicture) -> None:
 
 
 def _named(picture: ChartPicture) -> list[ChartLine]:
-    """The lines that a legend names: those that have points, in the order of their names' first appearance."""
-    found = {line.name: line for line in picture.lines if len(line.xs)}
-    return list(found.values())
+    """The lines that a legend names: those that have points, one for each name."""
+    lines_by_name = {line.name: line for line in picture.lines if len(line.xs)}
+    return list(lines_by_name.values())

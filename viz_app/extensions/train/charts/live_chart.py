@@ -167,19 +167,19 @@ class LiveChart(FigureCanvasQTAgg):
 
     def values_at(self, step: float) -> list[tuple[ChartLine, float, float]]:
         """The nearest point of each line, as (line, step, value)."""
-        found = []
+        points = []
         for line in self.picture.lines if self.picture else ():
             if len(line.xs) and line.look != "raw":
                 nearest = int(abs(line.xs - step).argmin())
-                found.append((line, float(line.xs[nearest]), float(line.ys[nearest])))
-        return found
+                points.append((line, float(line.xs[nearest]), float(line.ys[nearest])))
+        return points
 
-    def _tell_values(self, place: QPointF, on_screen: QPoint) -> None:
-        step = self.step_at(place.x())
+    def _tell_values(self, position: QPointF, on_screen: QPoint) -> None:
+        step = self.step_at(position.x())
         values = self.values_at(step)
         if self.companion is not None:
             values = self.companion.values_at(step) + values  # the last row appears first
-        if not values or not scaled(_LEFT_PX) <= place.x() <= self.width() - scaled(_RIGHT_PX):
+        if not values or not scaled(_LEFT_PX) <= position.x() <= self.width() - scaled(_RIGHT_PX):
             QToolTip.hideText()
             return
         rows = [f"{line.name}  {value:.4g}  (step {step:,.0f})" for line, step, value in reversed(values)]

@@ -95,8 +95,8 @@ class CompareMenu(RunMenu):
 
     def _fill(self) -> None:
         run, parent = self._state.run, self._runs_folder()
-        others = (each for each in runs_in(parent) if each.folder != run.folder and each.curves.validations)
-        runs = [each for each in others if not self._comparison.contains(each.folder)]
+        others = (other for other in runs_in(parent) if other.folder != run.folder and other.curves.validations)
+        runs = [other for other in others if not self._comparison.contains(other.folder)]
         preset = run.request.run.preset if run.request is not None else ""
         is_notebook = preset == "notebook" or (run.folder is not None and run.folder.name.startswith("notebook"))
         has_published = is_notebook and not self._comparison.contains(PUBLISHED)

@@ -100,13 +100,13 @@ class RunChoices:
 
     def with_settings(self, text: str, *names: str) -> "RunChoices":
         """These settings as typed; an empty text restores the preset's values."""
-        settings = {name: kept for name, kept in self.settings.items() if name not in names}
+        settings = {name: value for name, value in self.settings.items() if name not in names}
         return replace(self, settings=settings | (dict.fromkeys(names, text) if text.strip() else {}))
 
     def with_preset(self, name: str) -> "RunChoices":
-        """Another preset with its own settings; languages, seed, patience and all values but settings stay."""
-        kept = {setting: text for setting, text in self.settings.items() if setting in _OF_EVERY_PRESET}
-        return replace(self, preset=name, settings=kept)
+        """Another preset and its settings; languages, seed, patience and other choices stay."""
+        settings = {setting: text for setting, text in self.settings.items() if setting in _OF_EVERY_PRESET}
+        return replace(self, preset=name, settings=settings)
 
     def run_config(self) -> RunConfig:
         """The preset with the edited settings. Raises `ConfigError` if one of them is refused, or all together."""

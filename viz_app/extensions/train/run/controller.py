@@ -160,15 +160,16 @@ class RunController(QObject):
         """
         if self._training is not None:
             return
-        found = read_run(folder, with_steps=True)
-        files, best = found.files, folder / BEST
+        run_on_disk = read_run(folder, with_steps=True)
+        files = run_on_disk.files
+        best = folder / BEST
         can_continue = files.run is not None and files.has_last and files.state != "running"
         run = Run(
             Status.VIEWING,
             self._resume_request(files.run, folder, source) if files.run is not None else None,
             folder,
-            found.curves,
-            latest_step=_last_step(found.metrics),
+            run_on_disk.curves,
+            latest_step=_last_step(run_on_disk.metrics),
             best_checkpoint=best if is_file(best) else None,
             last_checkpoint=folder / LAST if can_continue else None,
             is_complete=files.state == "finished",

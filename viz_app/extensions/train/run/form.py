@@ -195,10 +195,10 @@ class RunForm(QWidget):
             (label("muted", "width"), self.width_edit),
             (self._rate_name, self.rate_edit),
         )
-        for place, (name, edit) in enumerate(pairs):
+        for index, (name, edit) in enumerate(pairs):
             name.setBuddy(edit)
-            numbers.addWidget(name, place // 2, place % 2 * 3)
-            numbers.addWidget(edit, place // 2, place % 2 * 3 + 1)
+            numbers.addWidget(name, index // 2, index % 2 * 3)
+            numbers.addWidget(edit, index // 2, index % 2 * 3 + 1)
         column_of(
             form_row("preset", self.preset_menu),
             self._description,
@@ -361,7 +361,7 @@ class AllSettings(QFrame):
         self.close_button = flat_button("Close", "Hides all settings. Edited settings stay.")
         self.problem = ElidingLabel("warm")
         self._headings = {part: label("heading") for part in PARTS}
-        self.rows = {name: SettingRow(name, each, form.edit_settings) for name, each in dotted_settings().items()}
+        self.rows = {name: SettingRow(name, setting, form.edit_settings) for name, setting in dotted_settings().items()}
         self._lay_out()
         self.filter_edit.textChanged.connect(self._filter)
         self.restore_button.clicked.connect(form.restore_all)
@@ -392,9 +392,9 @@ class AllSettings(QFrame):
         self.problem.setText(problem)
 
     def _filter(self, text: str) -> None:
-        wanted = text.casefold().split()
+        words = text.casefold().split()
         for part, heading in self._headings.items():
-            are_shown = [row.show_if_found(wanted) for name, row in self.rows.items() if name.startswith(f"{part}.")]
+            are_shown = [row.show_if_found(words) for name, row in self.rows.items() if name.startswith(f"{part}.")]
             heading.setVisible(any(are_shown))
 
     def _lay_out(self) -> None:
@@ -406,7 +406,7 @@ class AllSettings(QFrame):
         parts: list[QWidget] = []
         for part, heading in self._headings.items():
             heading.setText(part.capitalize())
-            parts += [heading, *(each for name, each in self.rows.items() if name.startswith(f"{part}."))]
+            parts += [heading, *(row for name, row in self.rows.items() if name.startswith(f"{part}."))]
         content = QWidget()
         column_of(*parts, 1, spacing=10, margins=(0, 0, 12, 0), within=content)
         content.setProperty("role", "transparent")
@@ -476,10 +476,10 @@ class SettingRow(QWidget):
         self.restore_button.setVisible(differs)
         self.problem.setVisible(bool(problem))
 
-    def show_if_found(self, wanted: list[str]) -> bool:
+    def show_if_found(self, words: list[str]) -> bool:
         """Shows the row if it contains all these words; returns whether it does."""
         text = f"{self._dotted} {self.name.text()} {self._text.text()}".casefold()
-        is_found = all(word in text for word in wanted)
+        is_found = all(word in text for word in words)
         self.setVisible(is_found)
         return is_found
 
