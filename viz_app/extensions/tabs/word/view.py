@@ -34,6 +34,7 @@ from ...words.lens_table import LensTable, decided_text
 from ...words.word_parts import PartBars, lead_text
 from ..computing_tab import ComputingTab
 from .meanings import MEANINGS, WordView
+from .shown_answer import LayersAnswer, LensAnswer, NoAnswer, PartsAnswer, PreviousAnswer, ShownAnswer, Waiting
 from .state import WordState
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -73,7 +74,7 @@ class WordTab(ComputingTab):
         super().__init__(context, tab)
         self.word = WordState(self.state)
         self._answers: dict[Job, Any] = {}
-        self._drawn: set[WordView] = set()
+        self._drawn: set[WordView] = set()  # those whose area has shown an answer
         self.words = ChoiceMenu("The word to explain", {}, has_arrow_keys=True)
         self.rivals = ChoiceMenu("The word to compare it with", {}, "rather than ", has_arrow_keys=True)
         self.other = one_line_edit(
@@ -132,7 +133,7 @@ class WordTab(ComputingTab):
 
     def numbers(self) -> NumberTable | None:
         """The numbers of the current view."""
-        answer = self._answers.get(self._job) if self._job is not None else None
+        answer = self._answer
         if isinstance(answer, WordParts):
             return word_parts.table_of(answer, self._answers.get(MeasurePartsJob(answer), {}))
         if answer is None or self.word.view == "lens":
@@ -147,39 +148,65 @@ class WordTab(ComputingTab):
         self.explanation.setVisible(not self.is_low)
 
     def redraw(self) -> None:
-        """Shows the known answers."""
-        has_translation = self.word.translation is not None
-        self._buttons.setVisible(has_translation)
-        self.views[self.word.view].setChecked(True)
-        self.explanation.setText(MEANINGS[self.word.view])
-        self._show_question()
-        answer = self._answers.get(self._job) if self._job is not None else None
+        """Shows the question, and the answer or what stands in for it."""
         view = self.word.view
-        if answer is not None:
+        answer = self._shown_answer()
+        has_area = not isinstance(answer, NoAnswer | Waiting)
+        has_parts = has_area and view == "parts"
+        is_measured = isinstance(answer, PartsAnswer) and bool(answer.measured)
+        self._show_question()
+        for name, area in self._areas.items():
+            area.setVisible(has_area and name == view)
+        self._waiting.setVisible(isinstance(answer, Waiting))
+        self._off_meaning.setVisible(is_measured)
+        set_visible(self._measure, has_parts and not is_measured, focus_to=self.views[view])
+        self._draw(answer)
+        self.lead.setVisible(has_parts)
+        if has_area:
             self._drawn.add(view)
-        is_drawn = view in self._drawn and (answer is not None or self.request.is_running)  # the former one meanwhile
-        for each, area in self._areas.items():
-            area.setVisible(each == view and is_drawn)
-        self._waiting.setVisible(self.request.is_running and not is_drawn)
-        measured = self._answers.get(MeasurePartsJob(answer), {}) if isinstance(answer, WordParts) else {}
-        self._off_meaning.setVisible(bool(measured))
-        is_measurable = view == "parts" and is_drawn and not measured
-        set_visible(self._measure, is_measurable, focus_to=self.views[view])
-        if isinstance(answer, WordParts):
-            lens = self._answers.get(LensJob(answer.translation))
-            decided = f" {decided_text(lens, self.word.step)}" if lens is not None else ""
-            self.lead.setText(lead_text(answer, is_rival_whole=self.word.is_rival_typed) + decided)
-            self.bars.show_parts(answer, measured, self._parts_of_original(answer))
-        elif answer is not None and view == "lens":
-            self.lens.show_lens(answer, self.word.step)
-        elif answer is not None:
-            self.layers.setText(_layers_in_html(answer))
-        set_visible(self._question, view == "parts" and has_translation, focus_to=self.views[view])
-        self.lead.setVisible(view == "parts" and is_drawn)
 
     def show_head(self) -> None:
         """Emphasizes the head among the parts."""
         self.bars.light_head()
+
+    def _shown_answer(self) -> ShownAnswer:
+        """The answer to the current question, or the case that stands in for it."""
+        answer = self._answer
+        if answer is None and not self.request.is_running:
+            return NoAnswer()
+        if answer is None:
+            return PreviousAnswer() if self.word.view in self._drawn else Waiting()
+        if self.word.view == "lens":
+            return LensAnswer(answer, self.word.step)
+        if self.word.view == "layers":
+            return LayersAnswer(answer)
+        measured = self._answers.get(MeasurePartsJob(answer), {})
+        return PartsAnswer(answer, measured, self._parts_of_original(answer), self._lead_of(answer))
+
+    def _draw(self, answer: ShownAnswer) -> None:
+        """Draws an answer into the area of its view."""
+        match answer:
+            case PartsAnswer():
+                self.lead.setText(answer.lead)
+                self.bars.show_parts(answer.parts, answer.measured, answer.parts_of_original)
+            case LensAnswer():
+                self.lens.show_lens(answer.lens, answer.step)
+            case LayersAnswer():
+                self.layers.setText(_layers_in_html(answer.lens))
+            case NoAnswer() | Waiting() | PreviousAnswer():
+                pass
+
+    def _lead_of(self, parts: WordParts) -> str:
+        """Sentences about the lead; with the depth that decides it, if the lens is known."""
+        lead = lead_text(parts, is_rival_whole=self.word.is_rival_typed)
+        lens = self._answers.get(LensJob(parts.translation))
+        return f"{lead} {decided_text(lens, self.word.step)}" if lens is not None else lead
+
+    @property
+    def _answer(self) -> Any:
+        """The answer to the question of the current view; None while it is unknown."""
+        job = self._job
+        return self._answers.get(job) if job is not None else None
 
     @property
     def _job(self) -> Job | None:
@@ -211,7 +238,13 @@ class WordTab(ComputingTab):
         return known if is_same else None
 
     def _show_question(self) -> None:
+        """Shows the chosen view, word and rival; none of them without a translation."""
         word, tokens = self.word, self.word.tokens
+        has_translation = word.translation is not None
+        self._buttons.setVisible(has_translation)
+        self.views[word.view].setChecked(True)
+        self.explanation.setText(MEANINGS[word.view])
+        set_visible(self._question, word.view == "parts" and has_translation, focus_to=self.views[word.view])
         self.words.set_entries({str(step): (f"“{visible(text)}”", visible(text)) for step, text in tokens.items()})
         self.words.show_choice(str(max((step for step in tokens if step <= word.step), default=0)))
         likely = {
@@ -231,7 +264,7 @@ class WordTab(ComputingTab):
             self.explain(self.word.step, text)
 
     def _on_measure(self) -> None:
-        parts = self._answers.get(self._job) if self._job is not None else None
+        parts = self._answer
         if isinstance(parts, WordParts):
             self._ask(MeasurePartsJob(parts))
 
