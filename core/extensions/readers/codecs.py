@@ -211,7 +211,7 @@ class MarianCodec(ForeignCodec):
             if not alone:
                 run.append(index)
                 continue
-            pieces = [self.vocabulary.tokens[ids[place]] for place in run]
+            pieces = [self.vocabulary.tokens[ids[position]] for position in run]
             for start, end in word_ranges(pieces):
                 words.append(Word(spelled(pieces[start:end]), run[start], run[start] + end - start))
             run = []
@@ -253,16 +253,16 @@ def _nothing(part: Piece) -> Piece:
 
 
 def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, position: int = 0) -> list[Piece]:
-    """The pieces of a text that begins at `position` of its line, without the spaces before them."""
+    """The pieces of a text that begins at `position` of its line, without leading spaces."""
     if not text:
         return []
     cut = reader.encode(text, return_type="offset_mapping")  # "proto" would need protobuf, which is not a dependency
-    found = []
+    pieces = []
     for piece, (start, end) in zip(cut["pieces"], cut["offsets"], strict=True):
         while start < end and text[start].isspace():
             start += 1
-        found.append(Piece(piece, position + start, position + end))
-    return found
+        pieces.append(Piece(piece, position + start, position + end))
+    return pieces
 
 
 def word_ranges(pieces: Sequence[str]) -> list[tuple[int, int]]:
@@ -271,7 +271,7 @@ def word_ranges(pieces: Sequence[str]) -> list[tuple[int, int]]:
     A word begins with a piece that has SentencePiece's mark. Punctuation at either end is a separate word; in the
     middle (don't, 3.5) it is not. Pieces in scripts without spaces are words.
     """
-    starts = [place for place, piece in enumerate(pieces) if place == 0 or piece.startswith(WORD_MARK)]
+    starts = [index for index, piece in enumerate(pieces) if index == 0 or piece.startswith(WORD_MARK)]
     ranges: list[tuple[int, int]] = []
     for start, end in pairwise([*starts, len(pieces)]):
         ranges += _ranges_between_spaces(pieces, start, end)
@@ -288,9 +288,9 @@ def _ranges_between_spaces(pieces: Sequence[str], start: int, end: int) -> Itera
         right -= 1
     cuts = [start, left if left > first else start]
     cuts += [
-        place
-        for place in range(left + 1, right)
-        if _UNSPACED.search(pieces[place]) or _UNSPACED.search(pieces[place - 1])
+        index
+        for index in range(left + 1, right)
+        if _UNSPACED.search(pieces[index]) or _UNSPACED.search(pieces[index - 1])
     ]
     yield from pairwise(sorted({*cuts, right, end}))
 
@@ -344,7 +344,7 @@ class Merges:
         self._separator, self._vocabulary = separator, vocabulary
 
     def pieces_of(self, word: str) -> list[str]:
-        """The pieces of a word without spaces, without separators; joined, they are the word."""
+        """The pieces of a word, without separators; joined, they are the word."""
         if len(word) == 1:
             return [word]
         symbols = [*word[:-1], word[-1] + _END] if self._marks_last else [*word, _END]
@@ -361,8 +361,8 @@ class Merges:
             return symbols
         return [
             piece
-            for place, symbol in enumerate(symbols)
-            for piece in self._known(symbol, is_last=place == len(symbols) - 1)
+            for index, symbol in enumerate(symbols)
+            for piece in self._known(symbol, is_last=index == len(symbols) - 1)
         ]
 
     def _known(self, piece: str, *, is_last: bool) -> Iterator[str]:
@@ -379,13 +379,13 @@ class Merges:
 
 def _merged(symbols: list[str], pair: tuple[str, ...]) -> list[str]:
     """The symbols with this pair merged, from the left."""
-    found: list[str] = []
-    place = 0
-    while place < len(symbols):
-        size = 2 if tuple(symbols[place : place + 2]) == pair else 1
-        found.append("".join(symbols[place : place + size]))
-        place += size
-    return found
+    merged: list[str] = []
+    start = 0
+    while start < len(symbols):
+        size = 2 if tuple(symbols[start : start + 2]) == pair else 1
+        merged.append("".join(symbols[start : start + size]))
+        start += size
+    return merged
 
 
 Level = Literal["word", "char", "sentencepiece", "subword-nmt"]
@@ -406,8 +406,8 @@ class _Words:
         return [Piece(word, start, start + len(word)) for word, start in zip(words, starts, strict=False)]
 
     def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
-        """The pieces of each word: half-open ranges that cover all pieces. An empty piece belongs to the next one."""
-        ends = [place + 1 for place, piece in enumerate(pieces) if piece] or [len(pieces)]
+        """Half-open ranges of each word's pieces. An empty piece belongs to the next one."""
+        ends = [index + 1 for index, piece in enumerate(pieces) if piece] or [len(pieces)]
         return list(pairwise([0, *ends[:-1], len(pieces)])) if pieces else []
 
     def join(self, pieces: Sequence[str]) -> str:
@@ -419,7 +419,7 @@ class _Characters(_Words):
     """Each character, with a mark for a space, which begins a word."""
 
     def pieces(self, text: str) -> list[Piece]:
-        return [Piece(each, place, place + 1) for place, each in enumerate(text.replace(" ", WORD_MARK))]
+        return [Piece(character, index, index + 1) for index, character in enumerate(text.replace(" ", WORD_MARK))]
 
     def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
         return word_ranges(pieces)
@@ -451,18 +451,18 @@ class _SubwordNmt(_Words):
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of each word between spaces; other white space also separates pieces."""
-        found = []
+        pieces = []
         for word in re.finditer("[^ ]+", text.strip("\r\n ")):
             position = word.start() + len(text) - len(text.lstrip("\r\n "))
             parts = self._merges.pieces_of(word.group())
-            for place, part in enumerate(parts):
-                whole = part if place == len(parts) - 1 else part + self._separator
-                found += [Piece(each, position, position + len(part)) for each in whole.split()]
+            for index, part in enumerate(parts):
+                whole = part if index == len(parts) - 1 else part + self._separator
+                pieces += [Piece(piece, position, position + len(part)) for piece in whole.split()]
                 position += len(part)
-        return found
+        return pieces
 
     def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
-        ends = [place + 1 for place, piece in enumerate(pieces) if not piece.endswith(self._separator)]
+        ends = [index + 1 for index, piece in enumerate(pieces) if not piece.endswith(self._separator)]
         return list(pairwise(sorted({0, *ends, len(pieces)})))
 
     def join(self, pieces: Sequence[str]) -> str:
@@ -535,7 +535,7 @@ class JoeyNMTCodec(ForeignCodec):
 
     def _prepared(self, line: str) -> list[Piece]:
         """The characters to split into pieces, with their places in the line."""
-        characters = [Piece(each, place, place + 1) for place, each in enumerate(line)]
+        characters = [Piece(character, index, index + 1) for index, character in enumerate(line)]
         if self._normalizes:
             characters = list(_without_extra_spaces(_composed(line)))
         if not self._lowercase:
@@ -564,10 +564,10 @@ class JoeyNMTCodec(ForeignCodec):
     def decode(self, ids: Sequence[int]) -> list[Word]:
         """The words that `ids` spell, without special tokens except the unknown one."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
-        places = [place for place, token_id in enumerate(ids) if token_id not in skipped]
-        pieces = [self.vocabulary.tokens[ids[place]] for place in places]
+        positions = [position for position, token_id in enumerate(ids) if token_id not in skipped]
+        pieces = [self.vocabulary.tokens[ids[position]] for position in positions]
         words = [
-            Word(self._spelled(pieces[start:end]), places[start], places[end - 1] + 1)
+            Word(self._spelled(pieces[start:end]), positions[start], positions[end - 1] + 1)
             for start, end in self._cutter.ranges(pieces)
         ]
         return [word for word in words if word.text]
@@ -584,8 +584,8 @@ class JoeyNMTCodec(ForeignCodec):
         text = self._cutter.join([self.vocabulary.tokens[token_id] for token_id in ids if token_id not in skipped])
         if not self._normalizes:
             return text
-        characters = [Piece(each, place, place + 1) for place, each in enumerate(text)]
-        return "".join(each.text for each in _without_extra_spaces(characters))
+        characters = [Piece(character, index, index + 1) for index, character in enumerate(text)]
+        return "".join(character.text for character in _without_extra_spaces(characters))
 
     def to_dict(self) -> dict[str, Any]:
         """The codec as JSON-ready values; its language is among the settings."""
@@ -622,8 +622,8 @@ class JoeyNMTCodec(ForeignCodec):
 
 
 def _composed(line: str) -> list[Piece]:
-    """The characters of the NFKC form of a line, with plain quotes, and their places in the line as it was."""
-    found: list[Piece] = []
+    """The characters of a line in NFKC, with plain quotes and their original positions."""
+    characters: list[Piece] = []
     start = 0
     for end in range(1, len(line) + 1):
         here = _nfkc(line[start:end])
@@ -631,12 +631,12 @@ def _composed(line: str) -> list[Piece]:
             unicodedata.combining(line[end]) or _nfkc(line[start : end + 1]) != here + _nfkc(line[end])
         ):
             continue
-        found += [Piece(each, start, end) for each in here]
+        characters += [Piece(character, start, end) for character in here]
         start = end
     whole = _nfkc(line)
-    if "".join(each.text for each in found) != whole:  # characters far from each other changed places
-        found = [Piece(each, 0, len(line)) for each in whole]
-    return [Piece(each.text.translate(_QUOTES), each.start, each.end) for each in found]
+    if "".join(character.text for character in characters) != whole:  # characters far from each other changed places
+        characters = [Piece(character, 0, len(line)) for character in whole]
+    return [Piece(character.text.translate(_QUOTES), character.start, character.end) for character in characters]
 
 
 def _nfkc(text: str) -> str:
@@ -644,17 +644,18 @@ def _nfkc(text: str) -> str:
 
 
 def _without_extra_spaces(characters: Sequence[Piece]) -> Iterator[Piece]:
-    """Without zero-width spaces, doubled ones, those before punctuation, and white space around the line."""
-    kept: list[Piece] = []
-    for each in characters:
-        if each.text == "\u200b" or (kept and _SPACES.match(each.text) and kept[-1].text == " "):
+    """Without zero-width, doubled and outer spaces, and those before punctuation."""
+    single_spaced: list[Piece] = []
+    for character in characters:
+        repeats_space = single_spaced and single_spaced[-1].text == " " and _SPACES.match(character.text)
+        if character.text == "\u200b" or repeats_space:
             continue
-        kept.append(Piece(_SPACES.sub(" ", each.text), each.start, each.end))
-    spaced = [
-        each
-        for each, following in pairwise([*kept, None])
-        if each is not None and not (each.text == " " and following is not None and following.text in _NO_SPACE_BEFORE)
-    ]
-    first = next((place for place, each in enumerate(spaced) if not each.text.isspace()), len(spaced))
-    last = next((place for place in range(len(spaced), first, -1) if not spaced[place - 1].text.isspace()), first)
+        single_spaced.append(Piece(_SPACES.sub(" ", character.text), character.start, character.end))
+    spaced = []
+    for index, character in enumerate(single_spaced):
+        following = single_spaced[index + 1].text if index + 1 < len(single_spaced) else ""
+        if character.text != " " or following not in _NO_SPACE_BEFORE:
+            spaced.append(character)
+    first = next((index for index, character in enumerate(spaced) if not character.text.isspace()), len(spaced))
+    last = next((end for end in range(len(spaced), first, -1) if not spaced[end - 1].text.isspace()), first)
     yield from spaced[first:last]

@@ -52,11 +52,11 @@ def _check_table(table: bytes) -> None:
         raise ValueError("its normalization table points past the end of its texts")
 
 
-def restricted_model(model: bytes, kept: Collection[str]) -> bytes:
-    """A model that cuts words into `kept` pieces and single characters alone, as the library's `SetVocabulary` did.
+def restricted_model(model: bytes, allowed: Collection[str]) -> bytes:
+    """A model that cuts words into `allowed` pieces and single characters alone.
 
-    That function is gone from newer versions of it. Other pieces are marked as unused. The library derives the score of
-    unknown text from those of the pieces in use, so the extremes of all stay, in pieces that no text has.
+    The library's `SetVocabulary` did so; newer versions lack it. Other pieces are marked as unused. The library derives
+    the score of unknown text from those of the pieces in use, so the extremes of all stay, in pieces that no text has.
     """
     written = bytearray()
     scores = []
@@ -68,14 +68,14 @@ def restricted_model(model: bytes, kept: Collection[str]) -> bytes:
             assert isinstance(text, bytes)
             if fields.get(TYPE, NORMAL) in (NORMAL, UNUSED):
                 scores.append(fields.get(SCORE, bytes(4)))
-                is_kept = text.decode("utf-8") in kept or len(text.decode("utf-8")) == 1
-                value += bytes((TYPE << 3 | VARINT, NORMAL if is_kept else UNUSED))
+                is_allowed = text.decode("utf-8") in allowed or len(text.decode("utf-8")) == 1
+                value += bytes((TYPE << 3 | VARINT, NORMAL if is_allowed else UNUSED))
         written += _length_delimited(number, value)
     ranked = sorted(
         {score for score in scores if isinstance(score, bytes)}, key=lambda score: struct.unpack("<f", score)
     )
-    for place, score in enumerate({ranked[0], ranked[-1]} if ranked else ()):
-        text = chr(_NO_CHARACTER + place).encode() * 2
+    for index, score in enumerate({ranked[0], ranked[-1]} if ranked else ()):
+        text = chr(_NO_CHARACTER + index).encode() * 2
         piece = _length_delimited(TEXT, text) + bytes((SCORE << 3 | FIXED32,)) + score
         written += _length_delimited(PIECES, piece)
     return bytes(written)

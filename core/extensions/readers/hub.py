@@ -90,8 +90,8 @@ def fetch(
     folder = home / commit
     downloader = Downloader(ModelImportError, _ADVICE, check, resumes=True, headers=build_hf_headers())
     _check_names(repository, files)
-    wanted = {name: files[name] for name in _SMALL_FILES if name in files}
-    for number, file in enumerate((*wanted.values(), *_weights_of(repository, files)), start=1):
+    small_files = {name: files[name] for name in _SMALL_FILES if name in files}
+    for number, file in enumerate((*small_files.values(), *_weights_of(repository, files)), start=1):
         target = folder / file.name
         if not target.is_file() or file.num_bytes not in (None, target.stat().st_size):
             downloader.fetch(file, _url(repository, commit, file.name), target, on_download)

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     from .importing import import_model
     from .model import ImportOptions, check_target
 
-    wanted = ImportOptions(
+    import_options = ImportOptions(
         revision=options.revision or "",
         source_language=options.source_language,
         target_language=options.target_language,
@@ -67,14 +67,15 @@ def run(options: argparse.Namespace) -> int:
         check_target(options.out, (options.source, options.data))  # before minutes are spent in vain
         model = import_model(
             options.source,
-            wanted,
+            import_options,
             on_summary=lambda summary: progress.tell(f"augenmerk: {_plan(summary)}"),
             on_phase=progress.phase,
             on_download=progress.download,
         )
         progress.phase(f"Writing {options.out.name}")
         model.save(options.out)
-    summary, origin = model.summary, model.checkpoint.origin
+    summary = model.summary
+    origin = model.checkpoint.origin
     source, target = map(language_in_words, summary.languages)
     assert origin is not None
     print(f"{one_line(options.out)}: {summary.name} ({summary.format}), {source} to {target}")

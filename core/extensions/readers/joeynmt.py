@@ -81,22 +81,22 @@ class JoeyNMTModel(FolderModel):
         self.decoding, self.notes = _decoding_config(testing)
 
     def _find_checkpoint(self, testing: Section) -> Path:
-        """The checkpoint that `testing.load_model` names, else the best, the latest, or the one with most steps."""
+        """That of `testing.load_model`, else the best, the latest, or that of most steps."""
         folder = self.folder
         named = PurePath(testing.text("load_model", "best.ckpt").replace("\\", "/")).name
         steps = {int(name[:-5]): name for name in folder.names() if name.endswith(".ckpt") and name[:-5].isdecimal()}
         for name in (named, "best.ckpt", "latest.ckpt", steps[max(steps)] if steps else ""):
             if name and folder.has(name):
                 return folder.file(name)
-        found = ", ".join(folder.names()[:12])
-        raise ModelImportError(f"{folder.path} has no weights (best.ckpt); it holds {found}. Fetch them.")
+        file_names = ", ".join(folder.names()[:12])
+        raise ModelImportError(f"{folder.path} has no weights (best.ckpt); it holds {file_names}. Fetch them.")
 
     def _model_config(self) -> ModelConfig:
         encoder, decoder = self._encoder, self._decoder
         for section in (encoder, decoder):
             is_stated = "layer_norm" in section.values  # versions 2.0 to 2.3 read its absence in two ways
-            wanted = '"pre" or "post", as versions of JoeyNMT differ without it'
-            section.require(is_stated, "layer_norm", wanted, "Add it.")
+            requirement = '"pre" or "post", as versions of JoeyNMT differ without it'
+            section.require(is_stated, "layer_norm", requirement, "Add it.")
         position = encoder.choice("layer_norm", None, "pre", "post")
         activation = encoder.choice("activation", "relu", *_ACTIVATIONS)
         for name, first, second in (
@@ -142,17 +142,22 @@ class JoeyNMTModel(FolderModel):
 
         Post-norm absorbs them: normalising alpha · x + f(x) is normalising x + f(x) / alpha.
         """
-        found = [section.number("alpha", 1.0, 1e-3, 1e3) for section in (self._encoder, self._decoder)]
+        factors = [section.number("alpha", 1.0, 1e-3, 1e3) for section in (self._encoder, self._decoder)]
         name = "alpha"
         if self._settings.text("initializer", "xavier_uniform") == "xavier_normal":  # begins as in Wang et al. 2022
             num_encoder, num_decoder = self._model.num_encoder_layers, self._model.num_decoder_layers
-            found = [0.81 * (num_encoder**4 * num_decoder) ** (1 / 16), (3 * num_decoder) ** (1 / 4)]
+            factors = [0.81 * (num_encoder**4 * num_decoder) ** (1 / 16), (3 * num_decoder) ** (1 / 4)]
             name = "initializer"
-        if self._model.norm_position == "pre" and found != [1.0, 1.0]:
-            section = self._settings if name == "initializer" else self._encoder if found[0] != 1 else self._decoder
-            effect = f"it multiplies residuals by {found[0]:.3g} in the encoder and {found[1]:.3g} in the decoder"
+        if self._model.norm_position == "pre" and factors != [1.0, 1.0]:
+            if name == "initializer":
+                section = self._settings
+            elif factors[0] != 1:
+                section = self._encoder
+            else:
+                section = self._decoder
+            effect = f"it multiplies residuals by {factors[0]:.3g} in the encoder and {factors[1]:.3g} in the decoder"
             section.require(False, name, f"unset with pre-norm: {effect}")
-        return found[0], found[1]
+        return factors[0], factors[1]
 
     def _find_languages(self) -> tuple[str, str]:
         source, target = (self._data.section(side).values.get("lang") for side in ("src", "trg"))
@@ -168,12 +173,12 @@ class JoeyNMTModel(FolderModel):
         for token_id, name in enumerate(_SPECIALS):
             is_usual = symbols.whole(f"{name}_id", token_id, 0, 10**9) == token_id
             symbols.require(is_usual, f"{name}_id", f"{token_id}, as JoeyNMT puts special tokens first")
-        found = [symbols.text(f"{name}_token", token) for name, token in _SPECIALS.items()]
-        if len(set(found)) != len(found):
+        tokens = [symbols.text(f"{name}_token", token) for name, token in _SPECIALS.items()]
+        if len(set(tokens)) != len(tokens):
             raise ModelImportError(
-                f"{symbols.file}: two of the special tokens have one name ({' '.join(found)}). Use another copy."
+                f"{symbols.file}: two of the special tokens have one name ({' '.join(tokens)}). Use another copy."
             )
-        return found
+        return tokens
 
     def _read_codec(self, side: _Side) -> JoeyNMTCodec:
         section = self._data.section(side)
@@ -231,17 +236,17 @@ class JoeyNMTModel(FolderModel):
         listed = PurePath(section.text("voc_file", name).replace("\\", "/")).name
         name = listed if listed and self.folder.has(listed) else name
         tokens = list(dict.fromkeys([*self._marks, *self.folder.read_text(name).splitlines()]))
-        for place, known in ((1, STARTS), (2, STARTS), (3, ENDS)):  # labels of special tokens in the window
-            shown = list(_SPECIALS.values())[place]
-            if tokens[place] not in known and shown not in tokens:
-                tokens[place] = shown
+        for token_id, known in ((1, STARTS), (2, STARTS), (3, ENDS)):  # labels of special tokens in the window
+            shown = list(_SPECIALS.values())[token_id]
+            if tokens[token_id] not in known and shown not in tokens:
+                tokens[token_id] = shown
         return Vocabulary(tuple(tokens), unknown_id=0, padding_id=1, start_id=2, end_id=3)
 
     def _check_tied_vocabularies(self) -> None:
         is_one = self.codecs.source.vocabulary == self.codecs.target.vocabulary
-        wanted = "false, as source and target have different vocabularies"
+        requirement = "false, as source and target have different vocabularies"
         is_met = is_one or not self._settings.flag("tied_embeddings")
-        self._settings.require(is_met, "tied_embeddings", wanted, "Use files that belong together.")
+        self._settings.require(is_met, "tied_embeddings", requirement, "Use files that belong together.")
 
     def _weight_map(self) -> WeightMap:
         config = self._model
@@ -294,12 +299,13 @@ class JoeyNMTModel(FolderModel):
 
 
 def _known_sections(config: Section) -> tuple[Section, Section]:
-    """The sections on data and model. Raises `ModelImportError` unless they are of version 2."""
+    """The sections on data and model. Raises `ModelImportError` unless of version 2."""
     missing = [name for name in ("data", "model") if name not in config.values]
     if missing:
-        found = ", ".join(list(config.values)[:8]) or "nothing"
+        section_names = ", ".join(list(config.values)[:8]) or "nothing"
         raise ModelImportError(
-            f"{config.file} has no section {missing[0]}; it holds {found}. Choose the folder of a JoeyNMT 2 model."
+            f"{config.file} has no section {missing[0]}; it holds {section_names}. Choose the folder of a JoeyNMT 2 "
+            "model."
         )
     reported = config.values.get("joeynmt_version", "2")
     version = str(reported) if isinstance(reported, str | float) else shown(reported)
@@ -376,5 +382,5 @@ def _with_tables(
     with settings_of(path):
         config = replace(config, max_positions=count)
     tolerance = 1e-6 + _ROUNDING * torch.arange(count)[:, None]
-    found = [None if table is None else table[0] for table in tables]
-    return with_positions(config, converted, found, sinusoidal_table(count, config.width), tolerance)
+    position_tables = [None if table is None else table[0] for table in tables]
+    return with_positions(config, converted, position_tables, sinusoidal_table(count, config.width), tolerance)

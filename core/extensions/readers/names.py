@@ -24,9 +24,9 @@ def _without_wrappers(name: str) -> str:
 
 
 def prefixes_of(names: Iterable[str]) -> list[str]:
-    """The prefixes of the models that these names belong to, each with its dot; an empty one for plain names."""
+    """The prefixes of models in these names, each with its dot; empty for plain names."""
     landmarks = (_LANDMARK.search(_without_wrappers(name)) for name in names)
-    return list(dict.fromkeys(found.string[: found.start(1)] for found in landmarks if found is not None))
+    return list(dict.fromkeys(match.string[: match.start(1)] for match in landmarks if match is not None))
 
 
 def chosen_prefix(prefixes: list[str]) -> str:
@@ -43,7 +43,9 @@ def chosen_prefix(prefixes: list[str]) -> str:
 
 
 def plain_names(names: Iterable[str]) -> dict[str, str]:
-    """The names of a model's weights, each with its name in the file. Names outside the model are left out.
+    """The names of a model's weights, each with its name in the file.
+
+    Names outside the model are left out.
 
     Raises `ValueError`, whose message follows the name of a file, if the model is not clear.
     """
@@ -51,9 +53,10 @@ def plain_names(names: Iterable[str]) -> dict[str, str]:
     prefix = chosen_prefix(prefixes_of(names))
     plain: dict[str, str] = {}
     for name in names:
-        if (found := _without_wrappers(name)).startswith(prefix):
-            found = found[len(prefix) :]
-            if found in plain:
-                raise ValueError(f"holds {found} twice, as {plain[found]} and {name}. Save the weights of one model")
-            plain[found] = name
+        unwrapped = _without_wrappers(name)
+        if unwrapped.startswith(prefix):
+            suffix = unwrapped[len(prefix) :]
+            if suffix in plain:
+                raise ValueError(f"holds {suffix} twice, as {plain[suffix]} and {name}. Save the weights of one model")
+            plain[suffix] = name
     return plain

@@ -342,11 +342,11 @@ def _check_size(tensors: Mapping[str, Tensor], num_bytes: int) -> None:
 
 
 def _stored_name(value: Tensor, tensors: dict[str, Tensor], seen: dict[tuple[Any, ...], str]) -> str:
-    """The name of a tensor among `tensors`, into which it is put; one that occurs twice has one name."""
+    """The name of a tensor, which is put into `tensors`; one that occurs twice has one name."""
     if value.layout is not torch.strided or value.is_quantized or value.is_complex() or value.device.type != "cpu":
         raise _RefusedError("it holds a tensor that is sparse, quantized or complex")
     plain = value.detach()
-    place = (plain.data_ptr(), plain.storage_offset(), tuple(plain.shape), plain.stride(), plain.dtype)
-    name = seen.setdefault(place if plain.numel() else (len(seen),), str(len(seen)))
+    view_key = (plain.data_ptr(), plain.storage_offset(), tuple(plain.shape), plain.stride(), plain.dtype)
+    name = seen.setdefault(view_key if plain.numel() else (len(seen),), str(len(seen)))
     tensors.setdefault(name, plain)
     return name

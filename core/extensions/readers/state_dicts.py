@@ -52,7 +52,7 @@ _SPECIALS_2018_SOURCE, _SPECIALS_2018_TARGET = ("<unk>", "<blank>"), ("<unk>", "
 _SPLITS = (("train",), ("val", "valid"), ("test_2016_flickr", "test2016", "test"))
 _TABLES = ("src_embed.1.pe", "tgt_embed.1.pe")
 _Words = list[list[str]]
-_Found = tuple[str, CodecPair, WordCounts | None]
+_Vocabularies = tuple[str, CodecPair, WordCounts | None]
 """The preset whose vocabularies fit, its codecs, and the counts of the training words."""
 
 
@@ -87,12 +87,12 @@ def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
     names.linear("output", "decoder.fc_out", sizes[1], width)
     check_finite(path, weights, half_precision=options.half_precision is True)
     converted = names.convert(path, weights)
-    found = _notebook_vocabularies(path, data, sizes)
-    return _imported(path, weights, options, "pytorch-seq2seq, notebook 6", model, converted, found)
+    vocabularies = _notebook_vocabularies(path, data, sizes)
+    return _imported(path, weights, options, "pytorch-seq2seq, notebook 6", model, converted, vocabularies)
 
 
-def _notebook_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _Found:
-    """Vocabularies of lower-cased words seen twice or more in the training split, as in the notebook."""
+def _notebook_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _Vocabularies:
+    """Vocabularies of lower-cased words seen twice or more in training, as in the notebook."""
     config = preset("notebook").data
     languages = config.source_language, config.target_language
     lines = [_lines_of(data, ("train",), language) for language in languages]
@@ -135,8 +135,8 @@ def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOpt
     check_finite(path, weights, half_precision=options.half_precision is True)
     converted = names.convert(path, weights, _TABLES)
     model = tied(model, converted, one_vocabulary=False)
-    found = _annotated_vocabularies(path, data, sizes)
-    return _imported(path, weights, options, "The Annotated Transformer", model, converted, found)
+    vocabularies = _annotated_vocabularies(path, data, sizes)
+    return _imported(path, weights, options, "The Annotated Transformer", model, converted, vocabularies)
 
 
 def _num_waves(path: Path, weights: Mapping[str, Tensor], width: int) -> int:
@@ -159,22 +159,22 @@ def _are_waves(table: Tensor) -> bool:
     return table.size(1) % 2 == 0 and torch.allclose(table.float(), sinusoidal_table(*table.shape), atol=2e-3)
 
 
-def _annotated_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _Found:
+def _annotated_vocabularies(path: Path, data: Path, sizes: tuple[int, ...]) -> _Vocabularies:
     config = preset("annotated-2022").data
     languages = config.source_language, config.target_language
     lines = [[_lines_of(data, names, language) for names in _SPLITS] for language in languages]
     source, target = zip(*(words_of_pairs(config, *split) for split in zip(*lines, strict=True)), strict=True)
     of_2018 = [pair for pair in zip(source[0], target[0], strict=True) if max(map(len, pair)) <= MAX_WORDS_2018]
-    found = []
+    sizes_built = []
     for edition, pair, trained_on in (
         ("annotated-2022", (_vocabulary_of_2022(source), _vocabulary_of_2022(target)), source[0]),
         ("annotated-2018", _vocabularies_of_2018(of_2018), [words for words, _ in of_2018]),
     ):
-        found.append((len(pair[0]), len(pair[1])))
-        if found[-1] == sizes:
+        sizes_built.append((len(pair[0]), len(pair[1])))
+        if sizes_built[-1] == sizes:
             word_counts = count_words(trained_on, kind_of_text(lines[0][0], lines[1][0]))
             return edition, CodecPair.build(preset(edition).data, *pair, None), word_counts
-    raise _vocabularies_do_not_fit(path, found, sizes, data)
+    raise _vocabularies_do_not_fit(path, sizes_built, sizes, data)
 
 
 def _vocabulary_of_2022(splits: Sequence[_Words]) -> Vocabulary:
@@ -183,9 +183,9 @@ def _vocabulary_of_2022(splits: Sequence[_Words]) -> Vocabulary:
     return Vocabulary(tuple(tokens), padding_id=2, start_id=0, end_id=1, unknown_id=3)
 
 
-def _vocabularies_of_2018(kept: Sequence[tuple[list[str], list[str]]]) -> tuple[Vocabulary, Vocabulary]:
+def _vocabularies_of_2018(short_pairs: Sequence[tuple[list[str], list[str]]]) -> tuple[Vocabulary, Vocabulary]:
     """Words seen twice or more in the training pairs that are short enough."""
-    sides = [Counter(chain.from_iterable(pair[side] for pair in kept)) for side in (0, 1)]
+    sides = [Counter(chain.from_iterable(pair[side] for pair in short_pairs)) for side in (0, 1)]
     source_tokens = vocabulary_tokens(sides[0], 2, _SPECIALS_2018_SOURCE)
     target_tokens = vocabulary_tokens(sides[1], 2, _SPECIALS_2018_TARGET)
     return (
@@ -245,8 +245,8 @@ def _model_config(
 
 def _num_layers(weights: Mapping[str, Tensor], side: str) -> int:
     """Layers of the encoder or the decoder: one more than the largest number in a name."""
-    found = [int(match[1]) for name in weights if (match := re.match(rf"{side}\.layers\.(\d{{1,4}})\.", name))]
-    return max(found, default=-1) + 1
+    indices = [int(match[1]) for name in weights if (match := re.match(rf"{side}\.layers\.(\d{{1,4}})\.", name))]
+    return max(indices, default=-1) + 1
 
 
 def _size_of(path: Path, weights: Mapping[str, Tensor], name: str, dimension: int = 0) -> int:
@@ -257,9 +257,9 @@ def _size_of(path: Path, weights: Mapping[str, Tensor], name: str, dimension: in
 
 
 def _vocabularies_do_not_fit(
-    path: Path, found: Sequence[tuple[int, int]], sizes: tuple[int, ...], data: Path
+    path: Path, sizes_built: Sequence[tuple[int, int]], sizes: tuple[int, ...], data: Path
 ) -> ModelImportError:
-    built = " or ".join(f"{source:,} and {target:,}" for source, target in found)
+    built = " or ".join(f"{source:,} and {target:,}" for source, target in sizes_built)
     return ModelImportError(
         f"{path} has {sizes[0]:,} source and {sizes[1]:,} target tokens, but the vocabularies built from {data} have "
         f"{built}. Name the folder with the text that it was trained on: {WHERE_DATA_IS_NAMED}."
@@ -287,11 +287,12 @@ def _imported(
     format_name: str,
     model: ModelConfig,
     converted: Mapping[str, Tensor],
-    found: _Found,
+    vocabularies: _Vocabularies,
 ) -> ImportedModel:
     """The model with its weights by the names used here."""
-    edition, codecs, word_counts = found
-    base, name = preset(edition), options.name or name_of(path)
+    edition, codecs, word_counts = vocabularies
+    base = preset(edition)
+    name = options.name or name_of(path)
     checkpoint = Checkpoint(
         RunConfig(edition, base.description, model, base.data, base.training),
         codecs,

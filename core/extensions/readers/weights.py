@@ -60,7 +60,9 @@ def read_values(path: Path, should_stop: Callable[[], bool]) -> Mapping[str, Ten
 
 
 def weights_among(path: Path, values: Mapping[str, Tensor | None]) -> dict[str, Tensor]:
-    """The weights of the model by their plain names, see `plain_names`; without other values and single numbers.
+    """The weights of the model by their plain names, see `plain_names`.
+
+    Other values and single numbers are left out.
 
     Args:
         path: of the file with the values, for messages.
@@ -76,9 +78,9 @@ def weights_among(path: Path, values: Mapping[str, Tensor | None]) -> dict[str, 
         raise ModelImportError(f"{path} {error}.") from error
     weights = {name: value for name, value in plain.items() if "." in name or value.numel() != 1}  # others count steps
     if not weights:
-        found = ", ".join(sorted(values)[:3]) or "nothing"
+        names = ", ".join(sorted(values)[:3]) or "nothing"
         raise ModelImportError(
-            f"{path} holds no weights, only {found}. Choose a state dict, which maps names to tensors."
+            f"{path} holds no weights, only {names}. Choose a state dict, which maps names to tensors."
         )
     return weights
 
