@@ -127,8 +127,9 @@ class AlignmentScore:
 
 def score_links(hypothesis: Collection[Link], sure: Collection[Link], possible: Collection[Link]) -> AlignmentScore:
     """Compare the links of one pair with its gold links. Sure links also count as possible."""
-    found, certain = frozenset(hypothesis), frozenset(sure)
-    return AlignmentScore(len(found), len(certain), len(found & certain), len(found & (certain | frozenset(possible))))
+    links, sure_links = frozenset(hypothesis), frozenset(sure)
+    possible_links = sure_links | frozenset(possible)
+    return AlignmentScore(len(links), len(sure_links), len(links & sure_links), len(links & possible_links))
 
 
 def diagonal_links(num_source: int, num_target: int) -> Links:
@@ -166,11 +167,11 @@ def read_ibm_1(path: Path | str | None = None) -> dict[int, Links]:
         AnalysisError: the file is missing, cannot be read, or is damaged.
     """
     chosen = resource_path(IBM_1_FILE) if path is None else Path(path)
-    found = {}
+    links_by_line = {}
     for row, (line, links) in _rows(chosen, ("line", "links")):
         sure, _ = parse_links(links, f"{chosen}, line {row}")
-        found[_line_number(chosen, row, line)] = sure
-    return found
+        links_by_line[_line_number(chosen, row, line)] = sure
+    return links_by_line
 
 
 def parse_links(text: str, where: str) -> tuple[Links, Links]:
@@ -211,11 +212,11 @@ def _gold_pair(path: Path, row: int, columns: tuple[str, ...], languages: tuple[
     if not source or not target:
         raise AnalysisError(f"{path}, line {row}: a sentence is empty. Add words on both sides.")
     sure, possible = parse_links(links, f"{path}, line {row}")
-    for place, other in sorted(possible):
-        if place >= len(source) or other >= len(target):
+    for source_index, target_index in sorted(possible):
+        if source_index >= len(source) or target_index >= len(target):
             raise AnalysisError(
-                f"{path}, line {row}: the link {place + 1}-{other + 1} leads out of the sentences, which have "
-                f"{len(source)} and {counted(len(target), 'word')}. Correct the file."
+                f"{path}, line {row}: the link {source_index + 1}-{target_index + 1} leads out of the sentences, which "
+                f"have {len(source)} and {counted(len(target), 'word')}. Correct the file."
             )
     return GoldPair(_line_number(path, row, line), source, target, sure, possible, languages)
 
@@ -282,23 +283,24 @@ class IbmModel1:
         return float(self._probabilities(np.array([source_id]), np.array([self.target_ids.get(target.lower(), -1)]))[0])
 
     def links(self, source: Sequence[str], target: Sequence[str]) -> Links:
-        """One link per target word, to the source word with the largest t; among equal ones, the most diagonal.
+        """One link per target word, to the source word with the largest t.
 
-        The empty word is excluded, like start and end tokens in links from a map.
+        Among equal ones, the most diagonal is chosen. The empty word is excluded, like start and
+        end tokens in links from a map.
         """
-        found = set()
+        links = set()
         sources = np.array([self.source_ids.get(word.lower(), -1) for word in source])
-        for place, word in enumerate(target):
+        for target_index, word in enumerate(target):
             target_id = np.full(len(source), self.target_ids.get(word.lower(), -1))
             values = self._probabilities(sources, target_id)
-            distance = np.abs(np.arange(len(source)) - diagonal_place(place, len(source), len(target)))
-            found.add((int(np.lexsort((distance, -values))[0]), place))
-        return frozenset(found)
+            distance = np.abs(np.arange(len(source)) - diagonal_place(target_index, len(source), len(target)))
+            links.add((int(np.lexsort((distance, -values))[0]), target_index))
+        return frozenset(links)
 
     def _probabilities(self, sources: Ids, targets: Ids) -> NDArray[np.float64]:
-        wanted = sources * len(self.target_ids) + targets
-        places = np.searchsorted(self.keys, wanted).clip(max=len(self.keys) - 1)
-        known = (self.keys[places] == wanted) & (sources >= 0) & (targets >= 0)
+        pair_keys = sources * len(self.target_ids) + targets
+        places = np.searchsorted(self.keys, pair_keys).clip(max=len(self.keys) - 1)
+        known = (self.keys[places] == pair_keys) & (sources >= 0) & (targets >= 0)
         return np.where(known, self.probabilities[places], 0.0)
 
 

@@ -203,7 +203,7 @@ def rank_aligners(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> AlignerRanking:
-    """Ranks every layer × head × label mode × measure, and means of heads, by alignment error rate.
+    """Ranks layers × heads × label modes × measures, and means of heads, by their error rate.
 
     Gold pairs alternate: the first is for choosing, the second for reporting, and so on. Each target word gets one
     link, also in the diagonal. Not thread-safe with other uses of the model.
@@ -229,7 +229,8 @@ def rank_aligners(
         require_languages_of_sample(translator, advice, choose, languages=languages, target_code=code)
     interventions = compile_general(translator.model, changes, 1)
     halves: tuple[list[Counts], list[Counts]] = [], []
-    candidates, num_skipped, done = list[Aligner | str](), 0, 0
+    candidates: list[Aligner | str] = []
+    num_skipped, done = 0, 0
     notes: list[tuple[Note, ...]] = []
     for index, pair in enumerate(gold):
         if should_stop():
@@ -258,12 +259,12 @@ def rank_aligners(
             aligner = None if isinstance(candidate, str) else candidate
             name = CountedText("{candidate}", candidate=candidate)
             scores.append(AlignerScore(aligner, name, AlignmentScore(*choosing), AlignmentScore(*reporting)))
-    ranked = sorted((score for score in scores if score.aligner is not None), key=lambda each: each.choosing.aer)
+    ranked = sorted((score for score in scores if score.aligner is not None), key=lambda score: score.choosing.aer)
     baselines = tuple(score for score in scores if score.aligner is None)
     counts_of_pairs = num_choosing, num_reporting, num_skipped
-    is_complete, digest = done == len(gold), translator.digest
+    is_complete = done == len(gold)
     return AlignerRanking(
-        tuple(ranked), baselines, *counts_of_pairs, is_complete, digest, summaries(notes, "gold pairs")
+        tuple(ranked), baselines, *counts_of_pairs, is_complete, translator.digest, summaries(notes, "gold pairs")
     )
 
 
@@ -332,7 +333,8 @@ def _pair_counts(
     """All aligners, then the names of the baselines, and their scores on this pair."""
     sure, possible = (_matrix(links, pair) for links in (pair.sure, pair.possible))
     targets = np.arange(len(pair.target))
-    candidates, found = list[Aligner | str](), []
+    candidates: list[Aligner | str] = []
+    hit_counts = []
     for measure in aligning_measures():
         maps = measure_maps(forced.model_pass, measure, "cross")
         num_layers, num_heads = maps.shape[:2]
@@ -351,8 +353,8 @@ def _pair_counts(
             words = word_maps(np.concatenate(stacked), forced.source_words, forced.target_words, mode)
             best = words.argmax(axis=-1)
             candidates += [Aligner(layer, head, mode, measure) for layer, head in places]
-            found.append(np.stack([sure[targets, best].sum(axis=-1), possible[targets, best].sum(axis=-1)]))
-    hits = np.concatenate(found, axis=1)
+            hit_counts.append(np.stack([sure[targets, best].sum(axis=-1), possible[targets, best].sum(axis=-1)]))
+    hits = np.concatenate(hit_counts, axis=1)
     totals = np.broadcast_to(np.array([[len(pair.target)], [len(pair.sure)]]), (2, len(candidates)))
     baselines = _baselines(pair, others)
     counts = [np.array([[value] for value in astuple(score)]) for score in baselines.values()]
@@ -368,11 +370,11 @@ def _matrix(links: Links, pair: GoldPair) -> NDArray[np.bool_]:
 
 
 def _baselines(pair: GoldPair, others: Mapping[str, Mapping[int, Links]]) -> dict[str, AlignmentScore]:
-    found = {"diagonal": diagonal_links(len(pair.source), len(pair.target))}
+    links_by_name = {"diagonal": diagonal_links(len(pair.source), len(pair.target))}
     for name, links in others.items():
         if pair.line not in links:
             raise AnalysisError(
                 f"{name} has no links for line {pair.line} of the gold pairs. Compute the links of all pairs again."
             )
-        found[name] = links[pair.line]
-    return {name: score_links(links, pair.sure, pair.possible) for name, links in found.items()}
+        links_by_name[name] = links[pair.line]
+    return {name: score_links(links, pair.sure, pair.possible) for name, links in links_by_name.items()}

@@ -144,15 +144,16 @@ def trace_blocks(
         TranslationStoppedError: `should_stop` returned True.
         NonFiniteError: the model's states are not finite.
     """
-    kept: dict[AttentionKind, list[Kept]] = {"encoder": [], "decoder": [], "cross": []}
+    blocks: dict[AttentionKind, list[Kept]] = {"encoder": [], "decoder": [], "cross": []}
     _stop_if(should_stop)
     sublayers, encoded, hidden, _ = trace_sublayers(pair)
     for sublayer in sublayers:
         if sublayer.attention is not None:
-            kept[sublayer.attention.kind].append(keep(sublayer.attention.kind, _parts_of(sublayer, sublayer.attention)))
+            kind = sublayer.attention.kind
+            blocks[kind].append(keep(kind, _parts_of(sublayer, sublayer.attention)))
         else:
             _stop_if(should_stop)
-    return BlockTrace(kept["encoder"], kept["decoder"], kept["cross"], encoded, hidden)
+    return BlockTrace(blocks["encoder"], blocks["decoder"], blocks["cross"], encoded, hidden)
 
 
 def _stop_if(should_stop: Callable[[], bool]) -> None:
@@ -201,13 +202,14 @@ def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor |
 
 
 def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
-    """The share of each part in the output, by how much nearer it brings the sum: [Q, N]; rows sum to 1.
+    """The share of each part in the output, by how much nearer it brings the sum: [Q, N].
 
-    `parts` is [Q, N, D], `output` [Q, D]. If no part brings the sum nearer (the output is the bias alone), the part of
-    the residual connection gets everything; its index is in `last_resort` [Q].
+    Rows sum to 1. `parts` is [Q, N, D], `output` [Q, D]. If no part brings the sum nearer (the output is the bias
+    alone), the part of the residual connection gets everything; its index is in `last_resort` [Q].
     """
     length = output.abs().sum(dim=-1, keepdim=True)
-    distances = [(wanted - row).abs().sum(dim=-1) for wanted, row in zip(output, parts, strict=True)]
+    rows = zip(output, parts, strict=True)
+    distances = [(row_output - row_parts).abs().sum(dim=-1) for row_output, row_parts in rows]
     nearer = (length - torch.stack(distances)).clamp(min=0)  # row by row: all at once would be another two of `parts`
     total = nearer.sum(dim=-1, keepdim=True)
     fallback = functional.one_hot(last_resort, nearer.size(1)).to(nearer.dtype)
@@ -217,22 +219,22 @@ def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
 def _self_shares(block: BlockParts) -> Tensor:
     """Shares [Q, Q]; the residual connection belongs to the position's own token."""
     own = torch.arange(len(block.around), device=block.around.device)
-    found = []
+    shares_by_chunk = []
     for queries in block.chunks():
         parts = block.tokens_of(queries)
         parts[own[: len(parts)], own[queries]] += block.around[queries]
-        found.append(shares(parts, block.output[queries], own[queries]))
-    return torch.cat(found)
+        shares_by_chunk.append(shares(parts, block.output[queries], own[queries]))
+    return torch.cat(shares_by_chunk)
 
 
 def _cross_shares(block: BlockParts) -> Tensor:
     """Shares [Q, M + 1]; the last part is the residual connection."""
-    found = []
+    shares_by_chunk = []
     for queries in block.chunks():
         parts = torch.cat([block.tokens_of(queries), block.around[queries, None]], dim=1)
         last = torch.full((len(parts),), parts.size(1) - 1, device=parts.device)
-        found.append(shares(parts, block.output[queries], last))
-    return torch.cat(found)
+        shares_by_chunk.append(shares(parts, block.output[queries], last))
+    return torch.cat(shares_by_chunk)
 
 
 def _shares_of(kind: AttentionKind, block: BlockParts) -> Tensor:
@@ -248,13 +250,13 @@ def _encoder_shares(layers: Sequence[Tensor]) -> Tensor:
 
 
 def _decoder_shares(decoder: Sequence[Tensor], cross: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """The shares of the encoder's output [T, S] and of the tokens read [T, T], all layers together."""
+    """Shares of the encoder's output [T, S] and of the tokens read [T, T], over all layers."""
     source = torch.zeros_like(cross[0][:, :-1])
     prefix = torch.eye(len(source), dtype=source.dtype, device=source.device)
     for own, of_both in zip(decoder, cross, strict=True):
-        kept = of_both[:, -1:] * own
-        source = of_both[:, :-1] + kept @ source
-        prefix = kept @ prefix
+        through_residual = of_both[:, -1:] * own
+        source = of_both[:, :-1] + through_residual @ source
+        prefix = through_residual @ prefix
     return source, prefix
 
 

@@ -87,9 +87,9 @@ def beam_tree(translator: Translator, source_text: str, beam: Beam) -> BeamTree:
     codec = translator.checkpoint.codecs.target
     places: dict[tuple[int, ...], int] = {}
     nodes: list[BeamNode] = []
-    for step, kept in enumerate(steps):
-        for rank, (ids, log_probability) in enumerate((*kept.live, *kept.ended)):
-            is_ended = rank >= len(kept.live)
+    for step, beam_step in enumerate(steps):
+        for rank, (ids, log_probability) in enumerate((*beam_step.live, *beam_step.ended)):
+            is_ended = rank >= len(beam_step.live)
             is_chosen = tuple(chosen[: len(ids)]) == ids
             parent = places.get(ids[:-1])
             places[ids] = len(nodes)

@@ -55,7 +55,7 @@ class DecoderLens:
 def decoder_lens(
     translator: Translator, translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
 ) -> DecoderLens:
-    """The greedy translations from each layer of the encoder, under the translation's experiment.
+    """The greedy translations from each encoder layer, under the translation's experiment.
 
     A beam or a given target is replaced by greedy decoding. Each translation has at most 2 S + 10 tokens. Not
     thread-safe with other uses of the model.
@@ -71,16 +71,16 @@ def decoder_lens(
     """
     translator.check_vocabularies(translation)
     model = translator.model
-    kept = [
+    applicable = [
         intervention
         for intervention in translation.experiment.interventions
         if not isinstance(intervention, CausalMaskLifted)
     ]
-    compiled = translator.compile(replace(translation.experiment, output=Greedy(), interventions=tuple(kept)))
+    compiled = translator.compile(replace(translation.experiment, output=Greedy(), interventions=tuple(applicable)))
     source_ids = compiled.source.ids
     compiled = replace(compiled, max_steps=min(compiled.max_steps, 2 * len(source_ids) + 10))
     batch = [compiled] * (len(model.encoder_layers) + 1)
-    interventions = compile_interventions(model, [each.experiment.changes for each in batch])
+    interventions = compile_interventions(model, [sentence.experiment.changes for sentence in batch])
     depths = ["encoder.embedding", *(f"encoder.{layer}.feed_forward.after" for layer in range(len(batch) - 2))]
     with torch.inference_mode():
         own = compile_interventions(model, [compiled.experiment.changes])
@@ -89,7 +89,8 @@ def decoder_lens(
         outputs = [*(model.encoder_norm(states[depth]) for depth in depths), states["encoder.output"]]
         source = torch.tensor([source_ids] * len(batch), device=model.output.weight.device)
         encoding = Encoding(source, torch.cat(outputs), model.source_mask(source), None, interventions)
-    current, digest = translator.current_model(), translator.digest
+    current = translator.current_model()
+    digest = translator.digest
     layers = translator.runner.run(current, digest, batch, False, should_stop, translation, encoding)
     return DecoderLens(
         translation,
@@ -102,6 +103,6 @@ def decoder_lens(
 
 def _lacking(translation: Translation, other: Translation) -> Places:
     """The words of `translation` outside the longest common subsequence with `other`."""
-    words, others = ([word.text for word in each.target_words] for each in (translation, other))
-    common = {place for place, _ in common_subsequence(words, others)}
-    return tuple(place for place in range(len(words)) if place not in common)
+    words, others = ([word.text for word in compared.target_words] for compared in (translation, other))
+    common = {index for index, _ in common_subsequence(words, others)}
+    return tuple(index for index in range(len(words)) if index not in common)

@@ -112,12 +112,12 @@ def last_importance(
     passes: Iterator[tuple[int, int, HeadImportance | None]], on_progress: Callable[[int, int], None]
 ) -> HeadImportance:
     """The importance after all passes; `on_progress` as in `head_importance`."""
-    found = None
+    importance = None
     for done, total, latest in passes:
         on_progress(done, total)
-        found = latest
-    assert found is not None
-    return found
+        importance = latest
+    assert importance is not None
+    return importance
 
 
 def importance_by_pass(
@@ -159,11 +159,15 @@ def importance_of_targets(
     notes: tuple[str, ...] = (),
 ) -> Iterator[tuple[int, int, HeadImportance | None]]:
     """`importance_by_pass` of encoded targets."""
-    model, plain, digest = translator.current_model(), translator.model, translator.digest
+    model = translator.current_model()
+    plain = translator.model
+    digest = translator.digest
     groups = list(batches_by_length([len(target.target) for target in targets], BATCH_SIZE))
     experiment = Experiment("", interventions=tuple(changes))
     parts: list[Head | Network] = [*heads_of(plain.config), *networks_of(plain.config)]
-    done, total, found = 0, len(groups) * (len(parts) + 1), None
+    importance: HeadImportance | None = None
+    done = 0
+    total = len(groups) * (len(parts) + 1)
     num_sentences = num_tokens = count = 0
     sums = np.zeros(len(parts) + 1)
     for group in groups:
@@ -171,19 +175,21 @@ def importance_of_targets(
         batch = _read_batch(translator, model, chosen, experiment.general)
         losses: list[float] = []
         for part in (None, *parts):
-            yield done, total, found
+            yield done, total, importance
             losses.append(_loss(model, batch, experiment, part))
             done += 1
         sums += losses
         num_sentences += len(group)
-        num_tokens += sum(len(each.target) - each.start for each in chosen)
-        count += sum(each.count for each in chosen)
+        num_tokens += sum(len(target.target) - target.start for target in chosen)
+        count += sum(target.count for target in chosen)
         if not count:
             continue
         before, *after = (sums / count).tolist()
         effects = dict(zip(parts, (np.array(after) - before).astype(np.float32).tolist(), strict=True))
-        found = HeadImportance(before, effects, num_sentences, num_tokens, num_skipped, tuple(changes), digest, notes)
-    yield done, total, found
+        importance = HeadImportance(
+            before, effects, num_sentences, num_tokens, num_skipped, tuple(changes), digest, notes
+        )
+    yield done, total, importance
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,7 +109,7 @@ def measure_parts(
     *,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.float64]:
-    """The measured effects of components: the change of the difference when each is switched off alone.
+    """The change of the difference when each component is switched off alone.
 
     The same tokens are read again. A direct effect alone predicts the part with its sign reversed.
 
@@ -128,9 +128,10 @@ def measure_parts(
         AnalysisError: the model has no such head or network, or other vocabularies.
     """
     translator.check_vocabularies(parts.translation)
-    wanted = parts.components if components is None else tuple(components)
-    switches = {each: scaling(each) for each in wanted if not isinstance(each, Origin)}
-    experiment, ids = parts.translation.experiment, translator.checkpoint.codecs.target.vocabulary.ids
+    measured = parts.components if components is None else tuple(components)
+    switches = {component: scaling(component) for component in measured if not isinstance(component, Origin)}
+    experiment = parts.translation.experiment
+    ids = translator.checkpoint.codecs.target.vocabulary.ids
     experiments = [experiment, *(experiment.with_interventions(switch) for switch in switches.values())]
     chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
     differences = [
@@ -139,7 +140,7 @@ def measure_parts(
         for difference in (logits[:, parts.step, chosen].double() - logits[:, parts.step, rival].double()).tolist()
     ]
     changes = dict(zip(switches, differences[1:], strict=True))
-    return np.array([changes[each] - differences[0] if each in changes else np.nan for each in wanted])
+    return np.array([changes[component] - differences[0] if component in changes else np.nan for component in measured])
 
 
 def effect_of_changes(translator: Translator, result: ExperimentResult, step: int | None = None) -> ChangeEffect:
@@ -214,8 +215,8 @@ class _Comparer:
         if others == chosen:
             raise AnalysisError(f"“{self._text(chosen)}” is the word itself. Choose another word to compare it with.")
         pairs = enumerate(zip(chosen, others, strict=False))
-        place = next((place for place, (mine, other) in pairs if mine != other), min(len(chosen), len(others)))
-        at = step + place
+        offset = next((index for index, (mine, other) in pairs if mine != other), min(len(chosen), len(others)))
+        at = step + offset
         if at >= len(self._translation.predicted_ids):
             raise AnalysisError(
                 f"The translation ends with “{self._text(chosen)}”, the beginning of “{self._text(others)}”: nothing "
@@ -224,14 +225,15 @@ class _Comparer:
         return _Comparison(
             at,
             self._translation.predicted_ids[at],
-            others[place] if place < len(others) else self._runner_up(at, chosen[place], ends=others),
+            others[offset] if offset < len(others) else self._runner_up(at, chosen[offset], ends=others),
             self._word(step, chosen),
             self._word(step, others),
         )
 
     def explain(self, comparisons: Sequence[_Comparison]) -> tuple[WordParts, ...]:
         """The parts of each comparison."""
-        streams, model = self._streams, self._translator.model
+        streams = self._streams
+        model = self._translator.model
         steps, chosen, rivals = torch.tensor(
             [(comparison.step, comparison.chosen, comparison.rival) for comparison in comparisons],
             device=streams.logits.device,
@@ -254,11 +256,11 @@ class _Comparer:
         return tuple(
             WordParts(
                 self._translation,
-                each.step,
-                self._token(each.step, each.chosen),
-                self._token(each.step, each.rival),
-                each.chosen_word,
-                each.rival_word,
+                comparison.step,
+                self._token(comparison.step, comparison.chosen),
+                self._token(comparison.step, comparison.rival),
+                comparison.chosen_word,
+                comparison.rival_word,
                 difference,
                 streams.decoder.components,
                 parts[index],
@@ -266,41 +268,41 @@ class _Comparer:
                 keys[:, :, index].copy(),
                 digest,
             )
-            for index, (each, difference) in enumerate(zip(comparisons, differences, strict=True))
+            for index, (comparison, difference) in enumerate(zip(comparisons, differences, strict=True))
         )
 
     def _ids_of(self, step: int, rival: str | Alternative) -> tuple[int, ...]:
         ids = self._codec.vocabulary.ids
-        found: tuple[int, ...]
+        rival_ids: tuple[int, ...]
         if isinstance(rival, Alternative):
             if rival.entry not in ids:
                 raise AnalysisError(f"The vocabulary of this model has no {rival.token!r}. Choose another word.")
-            found = (ids[rival.entry],)
+            rival_ids = (ids[rival.entry],)
         elif not rival.strip():
             raise AnalysisError("The rival is empty. Enter a word to compare with.")
         else:
             try:
-                found = tuple(ids[each.token] for each in forced_word(step, rival, self._codec))
+                rival_ids = tuple(ids[forced.token] for forced in forced_word(step, rival, self._codec))
             except ExperimentError as error:
                 raise AnalysisError("{error}", error=error) from error
-            require_one_word(self._codec, found, rival)
+            require_one_word(self._codec, rival_ids, rival)
         room = self._translator.model.config.max_positions - step
-        if len(found) > room:
+        if len(rival_ids) > room:
             raise AnalysisError(
-                f"The rival has {len(found)} tokens. From step {{step}} on, this model reads {room}. Enter a shorter "
-                "word.",
+                f"The rival has {len(rival_ids)} tokens. From step {{step}} on, this model reads {room}. Enter a "
+                "shorter word.",
                 step=Index(step),
             )
-        if not set(found).isdisjoint(self._translator.rules.forbidden_at(step)):
+        if not set(rival_ids).isdisjoint(self._translator.rules.forbidden_at(step)):
             raise AnalysisError(
                 "“{word}” can never be chosen at step {step}. Choose another word.",
-                word=self._text(found),
+                word=self._text(rival_ids),
                 step=Index(step),
             )
-        return found
+        return rival_ids
 
     def _runner_up(self, step: int, chosen: int, ends: Sequence[int] = ()) -> int:
-        """The most probable allowed token other than the chosen one; with `ends`, one that does not continue these."""
+        """The most probable allowed token except `chosen`; it never continues `ends`."""
         allowed = self._log_probabilities[step].clone()
         allowed[[chosen, *self._translator.rules.forbidden_at(step)]] = float("-inf")
         if not ends:
@@ -308,9 +310,9 @@ class _Comparer:
         num_words = len(self._codec.decode(ends))
         order = allowed.argsort(descending=True).tolist()
         return next(
-            each
-            for each in order
-            if each in self._codec.vocabulary.special_ids or len(self._codec.decode([*ends, each])) > num_words
+            token_id
+            for token_id in order
+            if token_id in self._codec.vocabulary.special_ids or len(self._codec.decode([*ends, token_id])) > num_words
         )
 
     def _token(self, step: int, token: int) -> Alternative:
@@ -332,7 +334,7 @@ class _Comparer:
 
     def _text(self, ids: Sequence[int]) -> str:
         words = self._codec.decode(ids)
-        return " ".join(word.text for word in words) or "".join(self._codec.labels[each] for each in ids)
+        return " ".join(word.text for word in words) or "".join(self._codec.labels[token_id] for token_id in ids)
 
 
 def _parts_by_key(attention: AttentionPass, directions: Tensor, rows: Tensor) -> Tensor:
@@ -347,10 +349,13 @@ def _memory_directions(attention: AttentionPass, direction: Tensor, row: int) ->
     Returns:
         The directions [H, M, D], and the summands [H, M] that come from the bias of the values.
     """
-    module, changes = attention.module, attention.changes
+    module = attention.module
+    changes = attention.changes
     unmixed = torch.einsum("d,hkd->hk", direction, module.mixing.double())
     weights = changes.scaled(attention.maps)[0, :, row].double()
-    projection, bias = (each.double().chunk(3)[2] for each in (module.in_proj_weight, module.in_proj_bias))
-    projection, bias = (each.unflatten(0, (module.num_heads, -1)) for each in (projection, bias))  # [H, K, D], [H, K]
+    projection, bias = (
+        tensor.double().chunk(3)[2].unflatten(0, (module.num_heads, -1))
+        for tensor in (module.in_proj_weight, module.in_proj_bias)
+    )  # [H, K, D], [H, K]
     shift = (unmixed * bias).sum(dim=-1, keepdim=True)
     return torch.einsum("hm,hk,hkd->hmd", weights, unmixed, projection), weights * shift

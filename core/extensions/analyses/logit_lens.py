@@ -134,21 +134,22 @@ def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
 
 @torch.inference_mode()
 def logits_by_depth(pair: PairPass) -> Iterator[tuple[Depth, Tensor]]:
-    """The logits [T, V] at each depth, a few depths at a time: together they could take gigabytes.
+    """The logits [T, V] at each depth, a few at a time: together they could take gigabytes.
 
     Raises:
         NonFiniteError: logits are not finite.
     """
-    model, layers = pair.model, range(len(pair.model.decoder_layers))
+    model = pair.model
+    layers = range(len(pair.model.decoder_layers))
     depths = [Depth(), *(Depth(layer, sublayer) for layer in layers for sublayer in SUBLAYERS["decoder"])]
-    found = trace_sites(pair, [*(depth.site for depth in depths), "logits"])
-    per_product = max(1, _MAX_LOGITS // found["logits"].numel())
+    values_by_site = trace_sites(pair, [*(depth.site for depth in depths), "logits"])
+    per_product = max(1, _MAX_LOGITS // values_by_site["logits"].numel())
     for first in range(0, len(depths) - 1, per_product):
         group = depths[first : min(first + per_product, len(depths) - 1)]
-        states = torch.cat([found[depth.site] for depth in group])  # [depths, T, D]
+        states = torch.cat([values_by_site[depth.site] for depth in group])  # [depths, T, D]
         for depth, logits in zip(group, model.output(model.decoder_norm(states)), strict=True):
             if not is_finite(logits):
-                place = "the target embedding" if depth.layer is None else "the logits read off decoder {depth}"
-                raise NonFiniteError(place, depth=depth)
+                description = "the target embedding" if depth.layer is None else "the logits read off decoder {depth}"
+                raise NonFiniteError(description, depth=depth)
             yield depth, logits
-    yield depths[-1], found["logits"][0]
+    yield depths[-1], values_by_site["logits"][0]

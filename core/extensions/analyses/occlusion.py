@@ -114,7 +114,7 @@ def occlude_source_words(
     places: Collection[int] | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> SourceOcclusion:
-    """Change one source word at a time, under all other interventions of the translation's experiment.
+    """Change one source word at a time, under all other interventions of the experiment.
 
     Removing words drops rows of attention over the source; see `SourceOcclusion.left_out`. The ids of all other words
     stay unchanged. The changed sentence is decoded like the old one, or greedily if that was given. Not thread-safe
@@ -135,16 +135,16 @@ def occlude_source_words(
             sets do not fit the sentence with a replacement.
     """
     sources = ChangedSources(translator, translation, replacement, places)
-    found: list[OccludedWord] = []
+    occluded_words: list[OccludedWord] = []
     on_progress(0, len(sources.edits))
     for first in range(0, len(sources.edits), BATCH_SIZE):
         group = slice(first, first + BATCH_SIZE)
         changed = translator.run_many(sources.compiled[group], need_maps=False, draft=translation)
         scores = translator.score_many(translation, sources.compiled[group])
         for edit, new, log_probabilities in zip(sources.edits[group], changed, scores, strict=True):
-            found.append(OccludedWord(edit, sources.words[edit.place], new, log_probabilities))
-        on_progress(len(found), len(sources.edits))
-    return SourceOcclusion(translation, tuple(found), sources.baseline(), sources.left_out, translator.digest)
+            occluded_words.append(OccludedWord(edit, sources.words[edit.place], new, log_probabilities))
+        on_progress(len(occluded_words), len(sources.edits))
+    return SourceOcclusion(translation, tuple(occluded_words), sources.baseline(), sources.left_out, translator.digest)
 
 
 def score_without_source_words(

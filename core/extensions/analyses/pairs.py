@@ -54,7 +54,9 @@ class WordPair(CheckedFields):
 
 @checks_arguments
 def read_pairs(path: Path | str) -> tuple[WordPair, ...]:
-    """The pairs in a file of lines with four fields, separated by tabs, in UTF-8. Empty lines are skipped.
+    """The pairs in a UTF-8 file, one a line, with four tab-separated fields.
+
+    Empty lines are skipped.
 
     Raises:
         CorpusError: the file cannot be read, has no pair, or a line is something else; the message names the line.
@@ -63,18 +65,19 @@ def read_pairs(path: Path | str) -> tuple[WordPair, ...]:
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
-        place, fields = f"{path}, line {number}", [field.strip() for field in line.split("\t")]
+        location = f"{path}, line {number}"
+        fields = [field.strip() for field in line.split("\t")]
         if len(fields) != NUM_FIELDS:
             raise CorpusError(
-                f"{place}: found {counted(len(fields), 'field')} instead of {NUM_FIELDS}. Write {_FIELDS}."
+                f"{location}: found {counted(len(fields), 'field')} instead of {NUM_FIELDS}. Write {_FIELDS}."
             )
         for name, field in zip(("sentence", "word", "rival"), (fields[0], *fields[2:]), strict=True):
             if not field:
-                raise CorpusError(f"{place}: the {name} is empty. Write {_FIELDS}.")
+                raise CorpusError(f"{location}: the {name} is empty. Write {_FIELDS}.")
         if fields[2] == fields[3]:
-            raise CorpusError(f"{place}: word and rival are both “{fields[2]}”. Choose two words.")
+            raise CorpusError(f"{location}: word and rival are both “{fields[2]}”. Choose two words.")
         source, prefix, word, rival = fields
-        pairs.append(WordPair(source, prefix, word, rival, place))
+        pairs.append(WordPair(source, prefix, word, rival, location))
     if not pairs:
         raise CorpusError(f"{path} has no pair of words. Write lines of {_FIELDS}.")
     return tuple(pairs)
@@ -125,8 +128,9 @@ def attribute_pairs(
     """
     translator.check(Experiment("", interventions=tuple(changes)))
     encoded = _encode(translator, pairs)
-    end_id, vocabulary = translator.rules.end_id, translator.checkpoint.codecs.target.vocabulary
-    found = []
+    end_id = translator.rules.end_id
+    vocabulary = translator.checkpoint.codecs.target.vocabulary
+    parts_by_pair = []
     for index, (pair, (_, prefix, word, _)) in enumerate(zip(pairs, encoded, strict=True)):
         ids = (*prefix, *word)
         if end_id is not None and end_id not in word:
@@ -136,16 +140,16 @@ def attribute_pairs(
             translation = translator.run(Experiment(pair.source, interventions=(*changes, *forced)))
             if translation.predicted_ids[: len(ids)] != ids:
                 raise AnalysisError("The beginning and the word are too long for this sentence. Shorten them.")
-            found.append(word_parts(translator, translation, len(prefix), pair.rival))
+            parts_by_pair.append(word_parts(translator, translation, len(prefix), pair.rival))
         except (AnalysisError, ExperimentError, TextError) as error:
             raise _about(pair, index, error) from error
         on_progress(index + 1, len(pairs))
-    words = [(each.chosen_word.log_probability, each.rival_word.log_probability) for each in found]
+    words = [(parts.chosen_word.log_probability, parts.rival_word.log_probability) for parts in parts_by_pair]
     return PairAttribution(
         np.array([word - rival for word, rival in words]),
-        np.array([each.difference for each in found]),
-        found[0].components,
-        np.array([each.values for each in found]),
+        np.array([parts.difference for parts in parts_by_pair]),
+        parts_by_pair[0].components,
+        np.array([parts.values for parts in parts_by_pair]),
         tuple(changes),
         translator.digest,
         summaries([translator.try_compile(Experiment(pair.source))[1] for pair in pairs]),
@@ -160,16 +164,17 @@ def pairs_importance(
     changes: Sequence[General] = (),
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> HeadImportance:
-    """The effect on the mean of the metric of switching off each head and feed-forward network: below 0 if it helps.
+    """The effect of switching off each head and feed-forward network on the mean of the metric.
 
-    Arguments and errors as for `attribute_pairs`; `on_progress` counts passes over batches.
+    It is below 0 for a part that helps. Arguments and errors as for `attribute_pairs`; `on_progress` counts passes over
+    batches.
     """
     targets = []
     for source, prefix, word, rival in _encode(translator, pairs):
         targets.append(ScoredTarget(source, (*prefix, *word), weight=-1, count=1, start=len(prefix)))
         targets.append(ScoredTarget(source, (*prefix, *rival), weight=1, count=0, start=len(prefix)))
-    found = last_importance(importance_of_targets(translator, targets, changes), on_progress)
-    return replace(found, num_sentences=len(pairs))
+    importance = last_importance(importance_of_targets(translator, targets, changes), on_progress)
+    return replace(importance, num_sentences=len(pairs))
 
 
 Ids = tuple[int, ...]
@@ -186,7 +191,7 @@ def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids
             prefix = _ids_of(translator, 0, pair.prefix) if pair.prefix.strip() else ()
             if translator.rules.end_id in prefix:
                 raise AnalysisError(f"The beginning “{pair.prefix}” contains the end of the sentence. Remove it.")
-            word, rival = (_word_ids(translator, len(prefix), each) for each in (pair.word, pair.rival))
+            word, rival = (_word_ids(translator, len(prefix), text) for text in (pair.word, pair.rival))
             if word == rival:
                 raise AnalysisError(f"“{pair.word}” and “{pair.rival}” are the same for this model. Choose two words.")
             longest = len(prefix) + max(len(word), len(rival))
@@ -208,7 +213,7 @@ def _ids_of(translator: Translator, step: int, text: str) -> Ids:
     if not text.strip():
         raise AnalysisError("A word is empty. Name a word and its rival.")
     codec = translator.checkpoint.codecs.target
-    ids = tuple(codec.vocabulary.ids[each.token] for each in forced_word(step, text, codec))
+    ids = tuple(codec.vocabulary.ids[forced.token] for forced in forced_word(step, text, codec))
     if not set(ids).isdisjoint(translator.rules.forbidden_ids):
         raise AnalysisError(f"“{text}” can never be chosen. Choose other words.")
     return ids
@@ -216,5 +221,5 @@ def _ids_of(translator: Translator, step: int, text: str) -> Ids:
 
 def _about(pair: WordPair, index: int, error: AugenmerkError) -> AnalysisError:
     """The error with the pair's place: its line in a file, or its index."""
-    place = pair.place or CountedText("Pair {index}", index=Index(index))
-    return AnalysisError("{place}: {error}", place=place, error=error)
+    location = pair.place or CountedText("Pair {index}", index=Index(index))
+    return AnalysisError("{place}: {error}", place=location, error=error)

@@ -100,12 +100,12 @@ class ChangeEffect:
 
     @classmethod
     def of(cls, before: WordParts, after: WordParts, changed: Collection[Component]) -> "ChangeEffect":
-        """The effect, by the parts of the same token and rival `before` and `after`. `changed`: parts to leave out."""
+        """The effect, from parts of the same token and rival. `changed`: parts to leave out."""
         direct = dict(zip(after.components, map(float, after.values), strict=True))
         direct = {part: value for part, value in direct.items() if part not in changed}
         values = {part: value for part, value in direct.items() if not isinstance(part, Origin)}
         growth = {part: value - before.value_of(part) for part, value in values.items()}
-        increased = sorted((item for item in growth.items() if item[1] >= LEAST_INCREASE), key=lambda each: -each[1])
+        increased = sorted((item for item in growth.items() if item[1] >= LEAST_INCREASE), key=lambda item: -item[1])
         largest = max(values, key=lambda part: values[part], default=None)
         has_largest = largest is not None and values[largest] > 0
         return cls(before.chosen_word.token, tuple(increased[:MAX_INCREASED]), largest if has_largest else None)

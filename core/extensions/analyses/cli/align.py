@@ -156,7 +156,7 @@ def _rank(translator: "Translator", changes: Sequence[General], options: argpars
 def _other_baselines(
     translator: "Translator", gold: tuple[GoldPair, ...], options: argparse.Namespace
 ) -> Mapping[str, Mapping[int, Links]]:
-    """IBM model 1, trained now or as shipped. The shipped links exist only for the shipped gold pairs."""
+    """IBM model 1, trained now or as shipped; shipped links are only of shipped gold pairs."""
     if options.ibm_1 is None:
         return {} if options.gold else {IBM_1_NAME: read_ibm_1()}
     from ....text.tokenizers import SpacyTokenizer, rules_for
@@ -166,11 +166,11 @@ def _other_baselines(
     pairs = read_pair(*options.ibm_1)
     source, target = (SpacyTokenizer(rules_for(code)) for code in _languages(translator, options))
     model = train_ibm_1(list(source.pipe(pairs.source)), list(target.pipe(pairs.target)))
-    found = {pair.line: model.links(pair.source, pair.target) for pair in gold}
+    links_by_line = {pair.line: model.links(pair.source, pair.target) for pair in gold}
     if options.write_ibm_1 is not None:
-        rows = [f"{line}\t{format_links(links)}\n" for line, links in found.items()]
+        rows = [f"{line}\t{format_links(links)}\n" for line, links in links_by_line.items()]
         write_text(options.write_ibm_1, "".join(["line\tlinks\n", *rows]))
-    return {IBM_1_NAME: found}
+    return {IBM_1_NAME: links_by_line}
 
 
 def _languages(translator: "Translator", options: argparse.Namespace) -> tuple[str, str]:
@@ -194,10 +194,10 @@ def _as_table(ranking: "AlignerRanking", changes: str) -> str:
 
 
 def _row(score: "AlignerScore") -> str:
-    found = score.reporting
+    reporting = score.reporting
     return (
-        f"{100 * score.choosing.aer:7.1f}  {100 * found.aer:8.1f}  {100 * found.precision:9.1f}  "
-        f"{100 * found.recall:6.1f}  {display_text(score.name)}"
+        f"{100 * score.choosing.aer:7.1f}  {100 * reporting.aer:8.1f}  {100 * reporting.precision:9.1f}  "
+        f"{100 * reporting.recall:6.1f}  {display_text(score.name)}"
     )
 
 
@@ -250,7 +250,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
         aligner = best.aligner
     links = align(translator, translation, aligner)
     if options.json:
-        found = origin_values(translator) | {
+        values = origin_values(translator) | {
             "interventions": [part_to_json(intervention) for intervention in experiment.interventions],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
@@ -258,7 +258,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
             "aligner": _aligner_as_json(aligner),
             "links": [{"source": link.source, "target": link.target, "share": round(link.share, 6)} for link in links],
         }
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(values, ensure_ascii=False))
         return
     width = max((len(word.text) for word in translation.target_words), default=0)
     print(display_text(aligner))

@@ -79,7 +79,7 @@ LEAVE_OUT = "-"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `analyze`."""
-    parser.epilog = "measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items())
+    parser.epilog = "measures: " + "; ".join(f"{name}: {measure.meaning}" for name, measure in MEASURES.items())
     parser.add_argument(
         "text",
         nargs="?",
@@ -257,19 +257,19 @@ def _run_pairs(options: argparse.Namespace) -> int:
     translator, changes = _model_and_changes(options)
     lines = tuple(replace(pair, source=into_language(options, pair.source)) for pair in lines)
     with show_progress(" pairs") as show:
-        found = attribute_pairs(translator, lines, changes=changes, on_progress=show)
-    for note in found.notes:
+        attribution = attribute_pairs(translator, lines, changes=changes, on_progress=show)
+    for note in attribution.notes:
         print_note(note)
     numbers = origin_arrays(translator, changes) | {
         "metric": np.array(DIFFERENCE),
         "pairs": np.array(len(lines)),
-        "notes": np.array(found.notes, dtype=str),
-        "differences": found.differences,
-        "mean_difference": np.array(found.differences.mean()),
-        "parts/components": np.array([str(component) for component in found.components]),
-        "parts/values": found.parts.mean(axis=0),
-        "parts/explained": np.array(found.explained.mean()),
-        "parts/remainder": np.array(found.explained.mean() - found.parts.sum(axis=1).mean()),
+        "notes": np.array(attribution.notes, dtype=str),
+        "differences": attribution.differences,
+        "mean_difference": np.array(attribution.differences.mean()),
+        "parts/components": np.array([str(component) for component in attribution.components]),
+        "parts/values": attribution.parts.mean(axis=0),
+        "parts/explained": np.array(attribution.explained.mean()),
+        "parts/remainder": np.array(attribution.explained.mean() - attribution.parts.sum(axis=1).mean()),
     }
     if options.importance:
         with show_progress(" passes") as show:
@@ -376,9 +376,9 @@ def _source_share(translator: "Translator", translation: "Translation", options:
     from ..alti import contributions_of
     from ..contributions import METHOD, share_warnings
 
-    found = contributions_of(translator, translation)
-    source, prefix = found.of_source(words=options.words), found.of_prefix(words=options.words)
-    warnings = [warning.message for warning in share_warnings(found)]
+    contributions = contributions_of(translator, translation)
+    source, prefix = contributions.of_source(words=options.words), contributions.of_prefix(words=options.words)
+    warnings = [warning.message for warning in share_warnings(contributions)]
     for message in warnings:
         print_note(message)
     return {
@@ -398,13 +398,13 @@ def _without_words(translator: "Translator", translation: "Translation", options
 
     replacement = None if options.without_words == LEAVE_OUT else options.without_words
     with show_progress(" words") as show:
-        found = occlude_source_words(translator, translation, replacement=replacement, on_progress=show)
+        occlusion = occlude_source_words(translator, translation, replacement=replacement, on_progress=show)
     return {
-        "without_words": np.array([occluded.word.text for occluded in found.words], dtype=str),
-        "without_left_out": np.array([str(row) for row in found.left_out], dtype=str),
-        "without_translations": np.array([occluded.translation.text for occluded in found.words], dtype=str),
-        "without_changes": np.array([found.change_of(occluded) for occluded in found.words]),
-        "without_effects": found.effects,
+        "without_words": np.array([occluded.word.text for occluded in occlusion.words], dtype=str),
+        "without_left_out": np.array([str(row) for row in occlusion.left_out], dtype=str),
+        "without_translations": np.array([occluded.translation.text for occluded in occlusion.words], dtype=str),
+        "without_changes": np.array([occlusion.change_of(occluded) for occluded in occlusion.words]),
+        "without_effects": occlusion.effects,
         "without_effects_are": np.array("log P of a target word without the source word − log P with it, in nats"),
         "without_effect_rows": np.array([*(word.text for word in translation.target_words), "<eos>"], dtype=str),
     }
@@ -432,20 +432,20 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
     for kind in ATTENTION_KINDS:
-        maps = (shown_maps(selection, each.maps.of_kind(kind), each, kind) for each in (translation, other))
-        found = difference(*maps)
+        maps = (shown_maps(selection, compared.maps.of_kind(kind), compared, kind) for compared in (translation, other))
+        difference_map = difference(*maps)
         numbers |= {
-            f"difference_{kind}": found.values,
-            f"difference_{kind}_rows": labels_of(found.queries),
-            f"difference_{kind}_columns": labels_of(found.keys),
+            f"difference_{kind}": difference_map.values,
+            f"difference_{kind}_rows": labels_of(difference_map.queries),
+            f"difference_{kind}_columns": labels_of(difference_map.keys),
         }
-        if found.note:
-            print_note(f"{kind}: {found.note}")
+        if difference_map.note:
+            print_note(f"{kind}: {difference_map.note}")
     return numbers
 
 
 def _statistics(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> Numbers:
-    """Statistics and roles of every head over the sample, and importance if requested, with the given changes."""
+    """Statistics and roles of every head over the sample, and importance if requested."""
     from ....maps.roles import roles_of
     from ..head_profiles import profile_heads
 
@@ -469,17 +469,17 @@ def _statistics(translator: "Translator", changes: Sequence[General], options: a
         from ..importance import head_importance
 
         with show_progress(" passes") as show:
-            found = head_importance(translator, sources, targets, changes=changes, on_progress=show)
-        numbers |= {"sample_loss": np.array(found.before), **_importance(found, "loss")}
+            importance = head_importance(translator, sources, targets, changes=changes, on_progress=show)
+        numbers |= {"sample_loss": np.array(importance.before), **_importance(importance, "loss")}
     return numbers
 
 
-def _importance(found: "HeadImportance", value: str) -> Numbers:
+def _importance(importance: "HeadImportance", value: str) -> Numbers:
     """The effects of switching off each head and network on a value of this name."""
     return {
         "importance_is": np.array(f"{value} without the head or network − {value} with it, in nats"),
-        **{f"{kind}_importance": found.of_kind(kind) for kind in ATTENTION_KINDS},
-        **{f"{side}_feed_forward_importance": found.of_networks(side) for side in SIDES},
+        **{f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS},
+        **{f"{side}_feed_forward_importance": importance.of_networks(side) for side in SIDES},
     }
 
 
@@ -526,11 +526,11 @@ def _json_text(numbers: Numbers) -> str:
     values: dict[str, Any] = {}
     for name, array in numbers.items():
         *objects, member = name.split("/")
-        place = values
-        for each in objects:
-            place = place.setdefault(each, {})
-        place[member] = _as_json(array)
-    values[INTERVENTIONS] = [json.loads(each) for each in values.get(INTERVENTIONS, [])]
+        parent = values
+        for key in objects:
+            parent = parent.setdefault(key, {})
+        parent[member] = _as_json(array)
+    values[INTERVENTIONS] = [json.loads(text) for text in values.get(INTERVENTIONS, [])]
     return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 

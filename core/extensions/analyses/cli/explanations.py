@@ -80,8 +80,8 @@ def _lens(translator: "Translator", translation: "Translation") -> Numbers:
         "lens/log_probabilities": lens.log_probabilities,
         "lens/ranks": lens.ranks,
         "lens/entropies": lens.entropies,
-        "lens/best_tokens": np.array([[each.token for each in steps] for steps in best]),
-        "lens/best_log_probabilities": np.array([[each.log_probability for each in steps] for steps in best]),
+        "lens/best_tokens": np.array([[candidate.token for candidate in steps] for steps in best]),
+        "lens/best_log_probabilities": np.array([[candidate.log_probability for candidate in steps] for steps in best]),
     }
 
 
@@ -90,9 +90,9 @@ def _decoder_lens(translator: "Translator", translation: "Translation") -> Numbe
 
     lens = decoder_lens(translator, translation)
 
-    def words(places: tuple[tuple[int, ...], ...]) -> "np.ndarray[Any, np.dtype[Any]]":
-        layers = zip(lens.layers, places, strict=True)
-        return np.array([" ".join(layer.target_words[place].text for place in found) for layer, found in layers])
+    def words(indices_by_layer: tuple[tuple[int, ...], ...]) -> "np.ndarray[Any, np.dtype[Any]]":
+        layers = zip(lens.layers, indices_by_layer, strict=True)
+        return np.array([" ".join(layer.target_words[index].text for index in indices) for layer, indices in layers])
 
     return {
         "decoder_lens/translations": np.array([layer.text for layer in lens.layers]),

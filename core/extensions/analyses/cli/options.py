@@ -48,9 +48,9 @@ def check_without_sentence(
     parser = argparse.ArgumentParser()
     add_options(parser)
     used = [name for name in names if getattr(options, name) != parser.get_default(name)]
-    if found := [f"--{name.replace('_', '-')}" for name in used]:
-        needs = "which needs" if len(found) == 1 else "which need"
-        raise ConfigError(f"{problem} {' and '.join(found)}, {needs} a sentence.")
+    if flags := [f"--{name.replace('_', '-')}" for name in used]:
+        needs = "which needs" if len(flags) == 1 else "which need"
+        raise ConfigError(f"{problem} {' and '.join(flags)}, {needs} a sentence.")
 
 
 def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextCodec") -> Experiment:
