@@ -149,10 +149,10 @@ class Downloader:
             )
         if file.num_bytes is not None and (num_bytes != file.num_bytes or expected is not None):
             part.unlink()
-            wanted = f"its digest is not {expected[:12]}… ({digest.name}, " if expected else "it has the wrong size ("
+            mismatch = f"its digest is not {expected[:12]}… ({digest.name}, " if expected else "it has the wrong size ("
             raise self.error(
-                f"The file from {url} is not the right one: {wanted}{file.num_bytes:,} bytes). It was deleted. A proxy "
-                f"or a log-in page may have answered. {self.advice}"
+                f"The file from {url} is not the right one: {mismatch}{file.num_bytes:,} bytes). It was deleted. A "
+                f"proxy or a log-in page may have answered. {self.advice}"
             )
 
 

@@ -66,11 +66,12 @@ def available_memory() -> int | None:
 
     In contrast to `memory_limit`, memory that other processes use at the moment does not count.
     """
-    limit, kilobytes = memory_limit(), _number_in(Path("/proc/meminfo"), after="MemAvailable:")
+    limit = memory_limit()
+    kilobytes = _number_in(Path("/proc/meminfo"), after="MemAvailable:")
     allowed, used = _number_in(_CGROUP_LIMIT), _number_in(_CGROUP_USED)
     in_container = None if allowed is None or used is None else max(0, allowed - used)
     known = [None if kilobytes is None else 1024 * kilobytes, in_container, None if limit is None else limit.num_bytes]
-    return min((each for each in known if each is not None), default=None)
+    return min((num_bytes for num_bytes in known if num_bytes is not None), default=None)
 
 
 def _number_in(path: Path, after: str = "") -> int | None:

@@ -117,7 +117,9 @@ def _in_short(counts: "WordCounts") -> str:
 
 
 def _print_words(translator: "Translator", text: str) -> int:
-    """Print lines of a count, a tab and a word; a tab and a note follow a respelled or rare word.
+    """Print lines of a count, a tab and a word.
+
+    A tab and a note follow a respelled or rare word.
 
     Raises:
         CheckpointError: the file has no counts.
@@ -138,9 +140,9 @@ def _print_words(translator: "Translator", text: str) -> int:
     assert coverage is not None
     respelled = {word.start: word for word in coverage.respelled_words}
     rare = {word.start: word for word in coverage.rare_words}
-    for each, encoded in zip(source.words, source.encoded, strict=True):
-        notes = [one_line(words[each.start].explanation) for words in (respelled, rare) if each.start in words]
-        print(counts.of(encoded.spelling), one_line(each.text), *notes, sep="\t")
+    for typed, encoded in zip(source.words, source.encoded, strict=True):
+        notes = [one_line(words[typed.start].explanation) for words in (respelled, rare) if typed.start in words]
+        print(counts.of(encoded.spelling), one_line(typed.text), *notes, sep="\t")
     if notice := source.hint or coverage.notice:
         print_note(notice)
     return 0

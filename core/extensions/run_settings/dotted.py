@@ -17,7 +17,7 @@ _NUM_PROPOSED = 3
 @cache
 def dotted_settings() -> Mapping[str, Setting]:
     """Every setting of a run by its dotted name: model.width, …, training.sample_size."""
-    return {f"{part}.{name}": each for part, group in PARTS.items() for name, each in group.described().items()}
+    return {f"{part}.{name}": setting for part, group in PARTS.items() for name, setting in group.described().items()}
 
 
 def value_of(run: RunConfig, name: str) -> Any:
@@ -34,28 +34,28 @@ def read_value(name: str, text: str) -> Any:
         raise ConfigError(f"{name} {error}") from None
 
 
-def with_dotted(run: RunConfig, given: Sequence[str], taken: Collection[str] = ()) -> RunConfig:
+def with_dotted(run: RunConfig, assignments: Sequence[str], taken: Collection[str] = ()) -> RunConfig:
     """The run with settings changed, all at once: a width may need another number of heads.
 
     Args:
         run: the run to change.
-        given: NAME=VALUE each, with a dotted name; the value `none` for a setting that may be left open.
+        assignments: NAME=VALUE each, with a dotted name; the value `none` for a setting that may be left open.
         taken: dotted names that are set in another way.
 
     Raises:
         ConfigError: there is no such setting, it is set twice, or its value is refused.
     """
-    changes = read_settings(given, taken)
+    changes = read_settings(assignments, taken)
     return replace(run, **{part: getattr(run, part).replace(**changed) for part, changed in changes.items() if changed})
 
 
-def read_settings(given: Sequence[str], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:
-    """The values of settings, by part and name. Arguments and errors are those of `with_dotted`."""
+def read_settings(assignments: Sequence[str], taken: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """The values of settings by part and name. Arguments and errors as of `with_dotted`."""
     changes: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
-    for word in given:
-        name, sign, text = (each.strip() for each in word.partition("="))
+    for assignment in assignments:
+        name, sign, text = (piece.strip() for piece in assignment.partition("="))
         if not sign:
-            raise ConfigError(f"{word!r} has no value. Use NAME=VALUE, such as model.width=64.")
+            raise ConfigError(f"{assignment!r} has no value. Use NAME=VALUE, such as model.width=64.")
         part, _, setting = _known(name).partition(".")
         if setting in changes[part] or name in taken:
             raise ConfigError(f"{name} is set twice. Leave one of the two out.")
@@ -67,7 +67,7 @@ def _known(name: str) -> str:
     names = dotted_settings()
     if name in names:
         return name
-    nearest = [each for each in names if each.partition(".")[2] == name.rpartition(".")[2]]
+    nearest = [known for known in names if known.partition(".")[2] == name.rpartition(".")[2]]
     nearest += difflib.get_close_matches(name, names, n=_NUM_PROPOSED, cutoff=0.5)
     proposed = list(dict.fromkeys(nearest))[:_NUM_PROPOSED] or ["model.width", "data.num_subwords", "training.seed"]
     raise ConfigError(

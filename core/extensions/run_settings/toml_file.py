@@ -78,7 +78,9 @@ def read_toml(path: Path, parts: Mapping[str, Settings] | None = None) -> RunCon
 
 
 def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConfig:
-    """The run that `text` describes. Missing settings come from `parts`, or from the preset that it names, if any.
+    """The run that `text` describes.
+
+    Missing settings come from `parts`, or from the preset that it names, if any.
 
     A file that lacks only newer settings is a complete file of an earlier version. These settings take their defaults,
     which keep the earlier behaviour, even if the preset has changed since.
@@ -90,9 +92,9 @@ def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConf
     Raises:
         ConfigError: it is not TOML, or a setting is unknown or refused.
     """
-    if found := _LONG_KEY.search(_STRING_OR_COMMENT.sub("_", text)):
+    if long_key := _LONG_KEY.search(_STRING_OR_COMMENT.sub("_", text)):
         raise ConfigError(
-            f"This is not TOML of a run: a name of more than {MAXPARTS} parts, {found.group()[:20]}… Use names "
+            f"This is not TOML of a run: a name of more than {MAXPARTS} parts, {long_key.group()[:20]}… Use names "
             "such as model.width."
         )
     try:
@@ -105,19 +107,19 @@ def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConf
     if base is not None and "description" not in values:
         merged["description"] = base.description
     for part, settings in PARTS.items():
-        given = values.get(part, {})
-        require_mapping(f"[{part}]", given)
-        rest = defaults[part].to_dict() if part in defaults and not _is_whole(settings, given) else {}
-        merged[part] = rest | _with_nothing(settings, given)
+        part_values = values.get(part, {})
+        require_mapping(f"[{part}]", part_values)
+        rest = defaults[part].to_dict() if part in defaults and not _is_whole(settings, part_values) else {}
+        merged[part] = rest | _with_nothing(settings, part_values)
     return RunConfig.from_dict(merged)
 
 
-def _is_whole(settings: type[Settings], given: dict[str, Any]) -> bool:
+def _is_whole(settings: type[Settings], values: dict[str, Any]) -> bool:
     """Whether the file that gives these settings was complete for the version that wrote it."""
-    return {field.name for field in dataclasses.fields(settings)} - given.keys() <= _ADDED_LATER  # type: ignore[arg-type]
+    return {field.name for field in dataclasses.fields(settings)} - values.keys() <= _ADDED_LATER  # type: ignore[arg-type]
 
 
-def _with_nothing(settings: type[Settings], given: dict[str, Any]) -> dict[str, Any]:
+def _with_nothing(settings: type[Settings], values: dict[str, Any]) -> dict[str, Any]:
     """Converts `NOTHING` to None where None is allowed."""
     can_be_none = {field.name for field in dataclasses.fields(settings) if field.default is None}  # type: ignore[arg-type]
-    return {name: None if value == NOTHING and name in can_be_none else value for name, value in given.items()}
+    return {name: None if value == NOTHING and name in can_be_none else value for name, value in values.items()}

@@ -208,7 +208,7 @@ class CheckpointManager:
         save_checkpoint(self.session.resumable_snapshot(), path)
 
     def save_if_best(self, record: EpochRecord, history: Sequence[EpochRecord]) -> bool:
-        """Saves the model if this validation is among the best. Returns whether it is the best of all.
+        """Saves the model if this validation is among the best. Returns whether it is the best.
 
         Args:
             record: this validation.
@@ -228,7 +228,7 @@ class CheckpointManager:
             better = [
                 checkpoint for checkpoint in kept_checkpoints(self.folder, "best") if checkpoint.step < record.step
             ]
-            if sum(kept.validation_loss <= record.validation_loss for kept in better) < num_kept:
+            if sum(checkpoint.validation_loss <= record.validation_loss for checkpoint in better) < num_kept:
                 self._write_best(_best_name(record.epoch, record.step), history)
         return False
 
@@ -262,7 +262,7 @@ class CheckpointManager:
             for checkpoint in kept_checkpoints(self.folder, kind)
             if checkpoint.step <= self.session.progress.step
         ]
-        to_keep = {kept.path for kept in present[:num_kept]}
+        to_keep = {checkpoint.path for checkpoint in present[:num_kept]}
         for path in older_files(self.folder, kind):
             if path not in to_keep:
                 with contextlib.suppress(OSError):
@@ -323,7 +323,7 @@ def _link_or_copy(path: Path, name: Path) -> None:
 
 
 def load_resumable(folder: Path, *, with_state: bool = True) -> tuple[Checkpoint, Path, list[str]]:
-    """The newest intact checkpoint to resume from, its path, and notes for the user about newer, damaged ones.
+    """The newest intact checkpoint, its path, and notes about newer, damaged ones.
 
     Args:
         folder: of the run.
@@ -337,13 +337,13 @@ def load_resumable(folder: Path, *, with_state: bool = True) -> tuple[Checkpoint
         return load_checkpoint(newest, with_state=with_state), newest, []
     except CheckpointError as error:
         refusal = error
-    for kept in kept_checkpoints(folder, "last"):
-        if kept.path == newest:
+    for candidate in kept_checkpoints(folder, "last"):
+        if candidate.path == newest:
             continue
         with contextlib.suppress(CheckpointError):
-            checkpoint = load_checkpoint(kept.path, with_state=with_state)
-            note = f"{refusal} Training resumes from {kept.path.name} instead, at step {kept.step}."
-            return checkpoint, kept.path, [note]
+            checkpoint = load_checkpoint(candidate.path, with_state=with_state)
+            note = f"{refusal} Training resumes from {candidate.path.name} instead, at step {candidate.step}."
+            return checkpoint, candidate.path, [note]
     require_readable(folder)
     if not os.path.exists(newest):  # noqa: PTH110 — `Path.exists` raises where reading is not permitted
         raise CheckpointError(

@@ -48,13 +48,13 @@ def distort_line(line: str, kind: Distortion, rng: random.Random) -> str:
 
 
 def _with_typo(words: Sequence[str], rng: random.Random) -> list[str]:
-    """One letter within a word, never its first, is left out, doubled, or swapped with the next one."""
+    """One letter in a word, never the first, is left out, doubled, or swapped with the next."""
     long_enough = [index for index, word in enumerate(words) if word.isalpha() and len(word) >= _MIN_LETTERS]
     typed = list(words)
     if long_enough:
         chosen = rng.choice(long_enough)
         word = words[chosen]
-        place = rng.randrange(1, len(word) - 1)
-        before, letter, after = word[:place], word[place], word[place + 1 :]
+        position = rng.randrange(1, len(word) - 1)
+        before, letter, after = word[:position], word[position], word[position + 1 :]
         typed[chosen] = before + rng.choice((after, letter * 2 + after, after[0] + letter + after[1:]))
     return typed

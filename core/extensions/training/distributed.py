@@ -137,16 +137,16 @@ def is_distributed() -> bool:
 
 
 def _number_in_environment(name: str) -> int:
-    given = os.environ.get(name, "")
-    if not (given.isascii() and given.isdecimal() and len(given) < 10):
+    value = os.environ.get(name, "")
+    if not (value.isascii() and value.isdecimal() and len(value) < 10):
         raise _not_of_torchrun(name)
-    return int(given)
+    return int(value)
 
 
 def _not_of_torchrun(name: str) -> ConfigError:
-    found = f"is {os.environ[name]!r}" if name in os.environ else "is not set"
+    state = f"is {os.environ[name]!r}" if name in os.environ else "is not set"
     return ConfigError(
-        f"WORLD_SIZE={os.environ['WORLD_SIZE']} says that several processes train together, but {name} {found}. Start "
+        f"WORLD_SIZE={os.environ['WORLD_SIZE']} says that several processes train together, but {name} {state}. Start "
         "with torchrun --nproc-per-node 2 -m augenmerk train; or, to train in one process, unset WORLD_SIZE."
     )
 

@@ -106,8 +106,8 @@ def fastest(speeds: Iterable[Speed]) -> Speed:
 
 
 def _measured_sizes() -> dict[str, tuple[int, int]]:
-    found = {name: preset_vocabulary_sizes(preset(name)) for name in MEASURED_PRESETS}
-    return {name: sizes for name, sizes in found.items() if sizes is not None}
+    sizes_by_preset = {name: preset_vocabulary_sizes(preset(name)) for name in MEASURED_PRESETS}
+    return {name: sizes for name, sizes in sizes_by_preset.items() if sizes is not None}
 
 
 def measure_speed(device: str, should_stop: Callable[[], bool] = lambda: False) -> Speed | None:
@@ -125,7 +125,7 @@ def measure_speed(device: str, should_stop: Callable[[], bool] = lambda: False) 
 def _time_steps(
     run: RunConfig, sizes: tuple[int, int], num_steps: int, device: str, should_stop: Callable[[], bool]
 ) -> list[float]:
-    """The durations of some optimizer steps on random sentences, after those that set up; empty if stopped."""
+    """The durations of optimizer steps on random sentences, after set-up; empty if stopped."""
     import torch
 
     from ...model.transformer import Transformer
@@ -138,16 +138,16 @@ def _time_steps(
     from .distributed import SINGLE_PROCESS
     from .loss import Gradients, LossSum
 
-    place = torch.device(device)
+    torch_device = torch.device(device)
     with random_state_restored(device):
-        model = Transformer(run.model, *sizes, padding_id=1).to(place).train()
+        model = Transformer(run.model, *sizes, padding_id=1).to(torch_device).train()
         source, target = (torch.randint(2, size, (_NUM_PAIRS, _LENGTH + 1)) for size in sizes)
         batch = Batch(source[:, 1:], target, _NUM_PAIRS * _LENGTH)
-        precision = choose_precision(run.training.precision, place)
-        is_graph = choose_launches(run.training, place).is_graph
+        precision = choose_precision(run.training.precision, torch_device)
+        is_graph = choose_launches(run.training, torch_device).is_graph
         loss_sum = LossSum(model, model.hidden_states, run.training, keeps_padding=is_graph)
-        gradients = Gradients(loss_sum, place, precision, SINGLE_PROCESS)
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=place.type in ("cpu", "cuda"))
+        gradients = Gradients(loss_sum, torch_device, precision, SINGLE_PROCESS)
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=torch_device.type in ("cpu", "cuda"))
         durations = []
         num_first = 2 if is_graph else 1  # a graph is recorded in the second step
         for _ in range(num_first + num_steps):

@@ -179,8 +179,8 @@ def _matches(words: Sequence[str], reference: Sequence[str]) -> list[int]:
     """Clipped counts of n = 1 to 4, then all counts of n = 1 to 4."""
     clipped, total = [], []
     for order in range(1, MAX_ORDER + 1):
-        found = _ngrams(words, order) & _ngrams(reference, order)
-        clipped.append(found.total())
+        common = _ngrams(words, order) & _ngrams(reference, order)
+        clipped.append(common.total())
         total.append(max(0, len(words) - order + 1))
     return clipped + total
 
@@ -276,7 +276,7 @@ def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[Genera
 def reference_loss(
     translator: Translator, sources: Sequence[str], references: Sequence[str], changes: Sequence[General] = ()
 ) -> tuple[CorpusLoss | None, list[int]]:
-    """The loss of `references`, teacher-forced, in the batches of the model's own training settings.
+    """The loss of `references`, teacher-forced, in batches of the model's training settings.
 
     Sources are read as in translation, with restored spellings (`TextCodec.restoring_spelling`), unlike in training.
     For a checkpoint of `notebook` on the test split, `batch_mean` corresponds to the published test loss.
@@ -292,8 +292,11 @@ def reference_loss(
     Raises:
         NonFiniteError: the model's logits are not finite.
     """
-    run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
-    config, room = run.data, run.model.max_positions
+    run = translator.run_config
+    codecs = translator.checkpoint.codecs
+    model = translator.model
+    config = run.data
+    room = run.model.max_positions
     complete = [
         index
         for index, (source, reference) in enumerate(zip(sources, references, strict=True))
@@ -301,7 +304,7 @@ def reference_loss(
     ]
     encoded = encode_lines(codecs, config, *([side[index] for index in complete] for side in (sources, references)))
     fitting = encoded.within(room, room + 1)
-    too_long = sorted(set(complete).difference(complete[place] for place in fitting))
+    too_long = sorted(set(complete).difference(complete[index] for index in fitting))
     pairs = encoded.take(fitting)
     if not len(pairs):
         return None, too_long

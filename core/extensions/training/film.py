@@ -89,8 +89,8 @@ def frame_paths(run_folder: Path) -> dict[int, Path]:
         paths = list((Path(run_folder) / FILM).iterdir())
     except OSError:
         return {}
-    found = ((_FRAME_NAME.fullmatch(path.name), path) for path in paths)
-    return dict(sorted((int(match[1]), path) for match, path in found if match))
+    matched_paths = ((_FRAME_NAME.fullmatch(path.name), path) for path in paths)
+    return dict(sorted((int(match[1]), path) for match, path in matched_paths if match))
 
 
 def own_frame_paths(run_folder: Path) -> dict[int, Path]:

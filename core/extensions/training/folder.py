@@ -95,18 +95,18 @@ class KeptCheckpoint:
 
 
 def kept_checkpoints(folder: Path, kind: CheckpointKind) -> list[KeptCheckpoint]:
-    """The complete checkpoints of one kind: the best ones best first, the last ones newest first.
+    """The complete checkpoints of one kind: best ones best first, last ones newest first.
 
     Files that cannot be read are left out, and of two with the same step only one is listed.
     """
-    found: dict[int, KeptCheckpoint] = {}
+    checkpoints_by_step: dict[int, KeptCheckpoint] = {}
     for path in (Path(folder) / f"{kind}.safetensors", *older_files(folder, kind)):
         checkpoint = describe_checkpoint(path)
         if checkpoint is not None:
-            found.setdefault(checkpoint.step, checkpoint)
+            checkpoints_by_step.setdefault(checkpoint.step, checkpoint)
     if kind == "last":
-        return sorted(found.values(), key=lambda kept: -kept.step)
-    return sorted(found.values(), key=lambda kept: (kept.validation_loss, kept.step))
+        return sorted(checkpoints_by_step.values(), key=lambda checkpoint: -checkpoint.step)
+    return sorted(checkpoints_by_step.values(), key=lambda checkpoint: (checkpoint.validation_loss, checkpoint.step))
 
 
 def older_files(folder: Path, kind: CheckpointKind) -> list[Path]:
@@ -315,12 +315,12 @@ def remembered_run_folders() -> list[Path]:
 
 
 def remember_run_folder(folder: Path) -> None:
-    """Puts the folder that holds runs at the head of the list, unless that is `default_runs_folder`."""
+    """Puts a folder of runs at the head of the list, unless it is `default_runs_folder`."""
     folder = Path(folder).absolute()
     if folder == default_runs_folder():
         return
     before = remembered_run_folders()
-    paths = [folder, *(each for each in before if each != folder)][:MAX_REMEMBERED]
+    paths = [folder, *(path for path in before if path != folder)][:MAX_REMEMBERED]
     if paths == before:
         return
     text = json.dumps([str(path) for path in paths], ensure_ascii=False)

@@ -81,12 +81,12 @@ class SoftTargets:
 
     def distribution(self, rows: slice | Tensor) -> Tensor:
         """The mean distribution for these tokens: [rows, V]."""
-        each = (
+        distributions = (
             functional.linear(hidden[rows].to(weight.dtype), weight, bias).softmax(dim=-1)
             for hidden, weight, bias in self.outputs
         )
-        total = next(each)
-        for distribution in each:
+        total = next(distributions)
+        for distribution in distributions:
             total += distribution
         return total.div_(len(self.outputs))
 
@@ -146,7 +146,10 @@ class _Objective:
     real: Tensor | None
 
     def loss_and_gradient(self, logits: Tensor, targets: Tensor, rows: slice | Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of these rows, summed, and its gradient with respect to the logits [R, V], which are overwritten."""
+        """The summed loss of these rows, and its gradient with respect to the logits [R, V].
+
+        The logits are overwritten.
+        """
         soft = self.soft_targets
         of_data = 1.0 if soft is None else 1 - soft.share
         share = of_data * self.smoothing / (logits.size(1) - 2)
@@ -161,10 +164,11 @@ class _Objective:
             divergence, pull = _divergence_of_halves(logits.sub_(normalizers), gradient)
             loss = 0.5 * loss + self.r_drop / 4 * divergence
         if soft is not None:
-            wanted = soft.distribution(rows)
+            soft_distribution = soft.distribution(rows)
             if counts is not None:
-                wanted *= counts
-            divergence = torch.xlogy(wanted, wanted).sum() - (wanted * logits).sum() + normalizers.sum()
+                soft_distribution *= counts
+            negative_entropy = torch.xlogy(soft_distribution, soft_distribution).sum()
+            divergence = negative_entropy - (soft_distribution * logits).sum() + normalizers.sum()
             loss = of_data * loss + soft.share * divergence
         # the model's distribution minus the smoothed one
         if self.smoothing:
@@ -174,7 +178,7 @@ class _Objective:
             1, targets[:, None], gradient.new_full((len(gradient), 1), share + of_data * (self.smoothing - 1))
         )
         if soft is not None:
-            gradient.sub_(wanted, alpha=soft.share)
+            gradient.sub_(soft_distribution, alpha=soft.share)
         if self.r_drop:
             gradient.mul_(0.5).add_(pull, alpha=self.r_drop / 4)
         if counts is not None:
@@ -243,13 +247,13 @@ def _chunks(number: int, size: int, device: torch.device) -> Iterator[Tensor]:
 
 
 def _softmax_and_normalizers(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The softmax of each row, and the rows' log-sum-exps [N, 1], read off the softmax at the largest logit.
+    """The softmax of each row, and the log-sum-exps [N, 1], read off it at the largest logit.
 
     There the probability is at least 1 / V, so its logarithm is exact to rounding; a pass over the logits is saved.
     """
-    largest, place = logits.max(dim=-1, keepdim=True)
+    largest, index = logits.max(dim=-1, keepdim=True)
     probabilities = logits.softmax(dim=-1)
-    return probabilities, largest - probabilities.gather(1, place).log()
+    return probabilities, largest - probabilities.gather(1, index).log()
 
 
 def _divergence_of_halves(log_probabilities: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:

@@ -112,35 +112,37 @@ def describe_schedule(training: TrainingConfig, steps_per_epoch: int = 0) -> str
 
 
 def _describe_cooldown(training: TrainingConfig) -> str | None:
-    wanted, fitted, length = training.cooldown_epochs, fitted_cooldown_epochs(training), _epochs(training.num_epochs)
-    if fitted < wanted:
+    requested, fitted = training.cooldown_epochs, fitted_cooldown_epochs(training)
+    length = _epochs(training.num_epochs)
+    if fitted < requested:
         return (
-            f"A run of {length} is short for a cool-down of {_epochs(wanted)}: the rate falls to zero over the last "
+            f"A run of {length} is short for a cool-down of {_epochs(requested)}: the rate falls to zero over the last "
             f"{_epochs(fitted)} instead."
         )
-    if wanted > training.num_epochs:
-        share = cooldown_factor(0, training.num_epochs, wanted)
+    if requested > training.num_epochs:
+        share = cooldown_factor(0, training.num_epochs, requested)
         return (
-            f"A run of {length} is shorter than its cool-down of {_epochs(wanted)}: the rate begins at "
+            f"A run of {length} is shorter than its cool-down of {_epochs(requested)}: the rate begins at "
             f"{percent(share)} and only falls. Raise num_epochs, lower cooldown_epochs, or set fit_schedule."
         )
     return None
 
 
 def _describe_warmup(training: TrainingConfig, steps_per_epoch: int) -> str | None:
-    wanted, num_steps = warmup_optimizer_steps(training), _num_steps(training, steps_per_epoch)
-    if not wanted or not num_steps:
+    requested = warmup_optimizer_steps(training)
+    num_steps = _num_steps(training, steps_per_epoch)
+    if not requested or not num_steps:
         return None
     fitted = warmup_optimizer_steps(fitted_to(training, steps_per_epoch))
-    if fitted < wanted:
+    if fitted < requested:
         return (
-            f"It has {counted(num_steps, 'step')}, which is short for a warm-up of {wanted:,}: the rate rises "
+            f"It has {counted(num_steps, 'step')}, which is short for a warm-up of {requested:,}: the rate rises "
             f"over the first {fitted:,} instead, to the same height."
         )
-    if wanted > num_steps:
+    if requested > num_steps:
         return (
-            f"The learning rate rises for {counted(wanted, 'step')} (warm-up), but this run has "
-            f"{num_steps:,}: it ends at {percent(num_steps / wanted)} of the highest rate. "
+            f"The learning rate rises for {counted(requested, 'step')} (warm-up), but this run has "
+            f"{num_steps:,}: it ends at {percent(num_steps / requested)} of the highest rate. "
             "Raise num_epochs, lower warmup_steps, or set fit_schedule."
         )
     return None

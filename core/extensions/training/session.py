@@ -366,11 +366,12 @@ class TrainingSession:
         require_initial_model(self.run.training, initial is not None)
         if initial is None:
             return
-        digest, wanted = model_digest(initial), self.run.training.initial_model
-        if wanted not in (None, digest):
+        digest = model_digest(initial)
+        required_digest = self.run.training.initial_model
+        if required_digest not in (None, digest):
             raise CheckpointError(
-                f"This run begins with the model {wanted}; the one given is {digest}. Give that model, or leave "
-                "initial_model out of the settings."
+                f"This run begins with the model {required_digest}; the one given is {digest}. Give that model, or "
+                "leave initial_model out of the settings."
             )
         if different := _differences(initial.run.model, self.run.model, {"dropout"}):
             raise CheckpointError(
@@ -677,7 +678,7 @@ def _differences(theirs: Settings, ours: Settings, free: Collection[str]) -> str
 
 
 def _fit_progress(progress: Progress, now: TrainingConfig, then: TrainingConfig, has_changed_data: bool) -> list[str]:
-    """Adapts `progress`, made with the settings `then`, to those of `now`; returns notes for the user.
+    """Adapts `progress`, made with settings `then`, to those of `now`; returns notes.
 
     A position within an epoch has no meaning if batches or sentences differ. A run made longer after its cool-down
     began returns to the higher rate.
@@ -689,7 +690,8 @@ def _fit_progress(progress: Progress, now: TrainingConfig, then: TrainingConfig,
             progress.begin_epoch(progress.epoch)
             notes.append(f"The batches are different now, so epoch {progress.epoch} starts again.")
     done = progress.epoch - 1
-    before, after = (cooldown_factor(done, each.num_epochs, fitted_cooldown_epochs(each)) for each in (then, now))
+    before = cooldown_factor(done, then.num_epochs, fitted_cooldown_epochs(then))
+    after = cooldown_factor(done, now.num_epochs, fitted_cooldown_epochs(now))
     if not math.isclose(before, after):
         notes.append(
             f"When this run was saved, its rate had cooled down to {percent(before)} of the schedule's, because it was "

@@ -154,13 +154,16 @@ class Validator:
             return False
 
         hypotheses = self._translator().translate_corpus(self.sources, should_stop=check)
-        shown = zip(self.sources, self.references, hypotheses, strict=True)
+        examples = [
+            TranslatedExample(source, reference, hypothesis.text)
+            for source, reference, hypothesis in zip(self.sources, self.references, hypotheses, strict=True)
+        ]
         return SampleTranslated(
             epoch=progress.epoch,
             step=progress.step,
             bleu=bleu_tokenized_lowercased(self._in_words(hypotheses), self._expected_words),
             num_sentences=len(self.sources),
-            examples=tuple(TranslatedExample(text, wanted, given.text) for text, wanted, given in shown)[:NUM_EXAMPLES],
+            examples=tuple(examples[:NUM_EXAMPLES]),
             notes=summaries([hypothesis.notes for hypothesis in hypotheses], "sample sentences"),
         )
 
@@ -183,10 +186,11 @@ class Validator:
         return in_words_of_bleu(hypotheses, self.run.data)
 
     def _default_probe(self) -> str | None:
-        """The symbols in order for the copy task, else the first validation sentence of suitable length."""
-        data, corpus = self.run.data, self.session.corpus
+        """The symbols of the copy task, or the first validation sentence of suitable length."""
+        data = self.run.data
+        corpus = self.session.corpus
         if self.run.is_copy_task:
-            return " ".join(str(1 + place % data.copy_symbols) for place in range(data.copy_length))
+            return " ".join(str(1 + index % data.copy_symbols) for index in range(data.copy_length))
         texts = corpus.validation_texts.source
         lengths = map(len, corpus.validation.source)
         fitting = (text for text, length in zip(texts, lengths, strict=False) if length in PROBE_LENGTHS)

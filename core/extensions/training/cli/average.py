@@ -63,10 +63,10 @@ def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
             "two, or name checkpoint files without them."
         )
     kind = "best" if options.last is None else "last"
-    kept = kept_checkpoints(paths[0], "best" if options.last is None else "last")
-    if len(kept) < number:
+    checkpoints = kept_checkpoints(paths[0], "best" if options.last is None else "last")
+    if len(checkpoints) < number:
         raise CheckpointError(
-            f"{paths[0]} has only {len(kept)} of {counted(number, 'checkpoint')} requested by --{kind}. "
+            f"{paths[0]} has only {len(checkpoints)} of {counted(number, 'checkpoint')} requested by --{kind}. "
             f"Request fewer, or train with --keep-{kind} {number}."
         )
-    return [checkpoint.path for checkpoint in reversed(kept[:number])]
+    return [checkpoint.path for checkpoint in reversed(checkpoints[:number])]

@@ -98,15 +98,15 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
 
 
 def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
-    """The run with the languages of `--source-language` and `--target-language`. Raises `ConfigError`."""
+    """The run with the languages of the options. Raises `ConfigError`."""
     names = ("source_language", "target_language")
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    if given and run.is_copy_task:
+    languages = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if languages and run.is_copy_task:
         raise ConfigError(
             f"The preset {run.preset} copies symbols and has no languages. Omit --source-language and "
             "--target-language."
         )
-    return replace(run, data=run.data.replace(**given))
+    return replace(run, data=run.data.replace(**languages))
 
 
 def corpus_source(options: argparse.Namespace, run: RunConfig) -> DataSource:

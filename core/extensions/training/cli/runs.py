@@ -39,10 +39,11 @@ def run(options: argparse.Namespace) -> int:
 
     expected = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
     folders = expected if options.folder is not None else [*expected, *remembered_run_folders()]
-    found = {folder: list_runs(folder) for folder in each_once(folders)}
-    listed = set(map(id, each_once(run.folder for runs in found.values() for run in runs)))
-    found = {folder: [run for run in runs if id(run.folder) in listed] for folder, runs in found.items()}
-    if not any(found.values()):
+    runs_by_folder = {folder: list_runs(folder) for folder in each_once(folders)}
+    listed = set(map(id, each_once(run.folder for runs in runs_by_folder.values() for run in runs)))
+    for folder, runs in runs_by_folder.items():
+        runs_by_folder[folder] = [run for run in runs if id(run.folder) in listed]
+    if not any(runs_by_folder.values()):
         for folder in expected:
             require_readable(folder)
         searched = " or ".join(map(str, each_once(expected)))
@@ -51,8 +52,8 @@ def run(options: argparse.Namespace) -> int:
             "folders."
         )
     tables = [
-        "\n".join([*([one_line(folder)] if len(found) > 1 else []), *_table(runs)])
-        for folder, runs in found.items()
+        "\n".join([*([one_line(folder)] if len(runs_by_folder) > 1 else []), *_table(runs)])
+        for folder, runs in runs_by_folder.items()
         if runs
     ]
     print("\n\n".join(tables))
@@ -68,8 +69,8 @@ def _table(runs: "Sequence[RunSummary]") -> list[str]:
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     return [
-        cell.rjust(width) if place in _TO_THE_RIGHT else cell.ljust(width)
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        cell.rjust(width) if column in _TO_THE_RIGHT else cell.ljust(width)
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
     ]
 
 

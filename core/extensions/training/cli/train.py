@@ -146,12 +146,12 @@ class _ListSettings(argparse.Action):
     """Print every setting that `--set` accepts, and exit."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        for name, each in dotted_settings().items():
-            unit = f", {each.unit}" if each.unit else ""
+        for name, setting in dotted_settings().items():
+            unit = f", {setting.unit}" if setting.unit else ""
             text = textwrap.fill(
-                each.description, 96, initial_indent=" " * 4, subsequent_indent=" " * 4, break_on_hyphens=False
+                setting.description, 96, initial_indent=" " * 4, subsequent_indent=" " * 4, break_on_hyphens=False
             )
-            print(f"{name}: {each.expected}{unit}\n{text}")
+            print(f"{name}: {setting.expected}{unit}\n{text}")
         parser.exit()
 
 
@@ -339,10 +339,10 @@ def _chooses_batches(options: argparse.Namespace) -> bool:
 
 def _with_options(run: RunConfig, options: argparse.Namespace) -> RunConfig:
     """The run with the settings that options change. Raises `ConfigError`."""
-    given = {name: getattr(options, name) for name in _SETTINGS.values() if getattr(options, name) is not None}
-    given |= {name: True for name in _FLAGS if getattr(options, name)}
-    run = run.with_training(**given)
-    return with_languages(with_dotted(run, options.settings, [f"training.{name}" for name in given]), options)
+    changes = {name: getattr(options, name) for name in _SETTINGS.values() if getattr(options, name) is not None}
+    changes |= {name: True for name in _FLAGS if getattr(options, name)}
+    run = run.with_training(**changes)
+    return with_languages(with_dotted(run, options.settings, [f"training.{name}" for name in changes]), options)
 
 
 def read_changes(words: Sequence[str]) -> dict[str, Any]:

@@ -117,7 +117,7 @@ class Resegmentation:
         variants: dict[_Ids, list[_Ids]] = {word: [] for word in counts}
         for word, pieces in zip(requested, drawn, strict=True):
             variants[word].append(tuple(ids_of[piece] for piece in pieces) if ids_of.keys() >= set(pieces) else word)
-        return {word: found or [word] for word, found in variants.items()}
+        return {word: splits or [word] for word, splits in variants.items()}
 
 
 def _choose(variants: list[_Ids], rng: random.Random) -> _Ids:

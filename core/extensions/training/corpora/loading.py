@@ -139,8 +139,8 @@ def describe_progress(progress: multi30k.DownloadProgress) -> str:
 def _prepare_folder(
     folder: Path, run: RunConfig, on_phase: Callable[[str], None], codecs: CodecPair | None
 ) -> PreparedCorpus:
-    found = read_folder(folder, run.data.source_language, run.data.target_language, on_phase=on_phase)
-    return prepare(found.name, run.data, found.train, found.validation, on_phase, found.kind, codecs)
+    corpus = read_folder(folder, run.data.source_language, run.data.target_language, on_phase=on_phase)
+    return prepare(corpus.name, run.data, corpus.train, corpus.validation, on_phase, corpus.kind, codecs)
 
 
 def _require_two_languages(run: RunConfig) -> None:
@@ -152,18 +152,22 @@ def _require_two_languages(run: RunConfig) -> None:
         )
 
 
-def _wrong_kind(run: RunConfig, given: str) -> str:
-    wanted = "the word copy" if run.is_copy_task else "sentence pairs: a folder, a file, or multi30k"
-    return f"The preset {run.preset} cannot learn from {given}. Choose {wanted}, or another preset."
+def _wrong_kind(run: RunConfig, data: str) -> str:
+    suitable = "the word copy" if run.is_copy_task else "sentence pairs: a folder, a file, or multi30k"
+    return f"The preset {run.preset} cannot learn from {data}. Choose {suitable}, or another preset."
 
 
 def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecPair | None) -> PreparedCorpus:
-    """`corpus` within the length limit of `run`, if it has its other data settings. Raises `CorpusError`."""
+    """`corpus` within `run`'s length limit. Raises `CorpusError` if other settings differ."""
     limit, own_limit = run.data.max_length, corpus.config.max_length
     is_shorter = limit is not None and (own_limit is None or limit < own_limit)
     config = corpus.config.replace(max_length=limit) if is_shorter else corpus.config
-    given, wanted = config.to_dict(), run.data.to_dict()
-    different = [f"{name} is {given[name]}, not {wanted[name]}" for name in wanted if given[name] != wanted[name]]
+    prepared_settings, run_settings = config.to_dict(), run.data.to_dict()
+    different = [
+        f"{name} is {prepared_settings[name]}, not {value}"
+        for name, value in run_settings.items()
+        if prepared_settings[name] != value
+    ]
     if different:
         reader, advice = "the model", USE_TEXT
         if codecs is None:

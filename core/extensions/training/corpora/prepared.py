@@ -59,16 +59,16 @@ class EncodedPairs:
     def __len__(self) -> int:
         return len(self.source)
 
-    def take(self, places: Iterable[int]) -> "EncodedPairs":
-        """The pairs at these places."""
-        places = list(places)
-        source, target = ([side[place] for place in places] for side in (self.source, self.target))
-        return EncodedPairs(source, target, tuple(self.lines[place] for place in places) if self.lines else ())
+    def take(self, indices: Iterable[int]) -> "EncodedPairs":
+        """The pairs with these indices."""
+        indices = list(indices)
+        source, target = ([side[index] for index in indices] for side in (self.source, self.target))
+        return EncodedPairs(source, target, tuple(self.lines[index] for index in indices) if self.lines else ())
 
     def within(self, source_limit: int, target_limit: int) -> list[int]:
-        """The places of the pairs that have at most as many ids."""
+        """The indices of the pairs that have at most as many ids."""
         lengths = zip(map(len, self.source), map(len, self.target), strict=True)
-        return [place for place, (one, other) in enumerate(lengths) if one <= source_limit and other <= target_limit]
+        return [index for index, (one, other) in enumerate(lengths) if one <= source_limit and other <= target_limit]
 
 
 @dataclass(frozen=True, eq=False)

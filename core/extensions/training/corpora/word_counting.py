@@ -49,12 +49,15 @@ def joined_counts(earlier: WordCounts, later: WordCounts) -> WordCounts | None:
 
 
 def _unusual_below(counts: WordCounts, sentences: Sequence[Sequence[str]]) -> float:
-    """The familiarity that nearly all training sentences reach, each without its own words among the counts."""
+    """The familiarity that nearly all training sentences reach.
+
+    Each is rated without its own words among the counts.
+    """
     familiarities = []
     for words in islice(sentences, 0, None, -(-len(sentences) // _MAX_SAMPLED)):
         own = Counter(word for word in words if has_letters(word))
         mean = mean_log([max(0, counts.counts.get(word, 0) - number) for word, number in own.items()])
         if mean is not None:
             familiarities.append(mean)
-    place = len(familiarities) * NUM_UNUSUAL_PER_MILLE // 1000
-    return round(sorted(familiarities)[place], 3) if place else 0.0
+    index = len(familiarities) * NUM_UNUSUAL_PER_MILLE // 1000
+    return round(sorted(familiarities)[index], 3) if index else 0.0
