@@ -49,8 +49,9 @@ def run() -> list[Ratio]:
     try:
         translator = Translator.load(None, "cpu")
         known = [translator.run(Experiment(sentence)) for sentence in SENTENCES]
-        if {len(each.predicted_ids) for each in known} != {NUM_TOKENS}:
-            raise SystemExit(f"the translations do not have {NUM_TOKENS} tokens: {[each.text for each in known]}")
+        if {len(translation.predicted_ids) for translation in known} != {NUM_TOKENS}:
+            texts = [translation.text for translation in known]
+            raise SystemExit(f"the translations do not have {NUM_TOKENS} tokens: {texts}")
         translated, explained = cycle(known), cycle(known)
         return [
             Ratio(

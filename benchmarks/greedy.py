@@ -42,21 +42,21 @@ def run() -> list[Ratio]:
 
 
 def _single(translator: Translator, other: TokenTranslator, num_tokens: int) -> Ratio:
-    """Sentences whose translations have about as many tokens; the longer ones are joined from short ones."""
-    found = [translator.translate(text) for text in _sentences(num_tokens)]
-    chosen = sorted(found, key=lambda each: abs(len(each.predicted_ids) - num_tokens))[:NUM_SINGLE]
-    sources = [each.source_ids for each in chosen]
-    _check([each.predicted_ids for each in chosen], other.translate(sources))
+    """Sentences of about `num_tokens` translated tokens; long ones are joined from short."""
+    translations = [translator.translate(text) for text in _sentences(num_tokens)]
+    chosen = sorted(translations, key=lambda translation: abs(len(translation.predicted_ids) - num_tokens))[:NUM_SINGLE]
+    sources = [translation.source_ids for translation in chosen]
+    _check([translation.predicted_ids for translation in chosen], other.translate(sources))
 
     def ours() -> None:
-        for each in chosen:
-            translator.run(each.experiment)
+        for translation in chosen:
+            translator.run(translation.experiment)
 
     def theirs() -> None:
         for source in sources:
             other.translate([source])
 
-    lengths = "/".join(str(len(each.predicted_ids)) for each in chosen)
+    lengths = "/".join(str(len(translation.predicted_ids)) for translation in chosen)
     name = f"{NUM_SINGLE} sentences of {lengths} tokens, all maps / CTranslate2, no maps"
     return Ratio(name, *paired_medians(ours, theirs, repeats=21), REQUIRED_SINGLE, AIM, "CPU seconds, 1 thread")
 
@@ -87,13 +87,15 @@ def _batch(translator: Translator, other: TokenTranslator, beam: int) -> Ratio:
 
 def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]], beam: int = 1) -> list[list[int]]:
     """`Translator.translate_corpus` from ids to ids."""
-    model, run, rules = translator.current_model(), translator.run_config, translator.rules
-    found: dict[int, list[int]] = {}
+    model = translator.current_model()
+    run = translator.run_config
+    rules = translator.rules
+    ids_by_index: dict[int, list[int]] = {}
     num_in_batch = batch_size_for(model, beam, max(LENGTHS))
     for group in batches_by_length([len(source) for source in sources], num_in_batch):
-        rows = [sources[place] for place in group]
-        found.update(zip(group, translate_ids(model, rows, run, rules, beam=beam), strict=True))
-    return [found[place] for place in range(len(sources))]
+        rows = [sources[index] for index in group]
+        ids_by_index.update(zip(group, translate_ids(model, rows, run, rules, beam=beam), strict=True))
+    return [ids_by_index[index] for index in range(len(sources))]
 
 
 def _check(ours: Sequence[Sequence[int]], theirs: Sequence[Sequence[int]]) -> None:

@@ -32,7 +32,7 @@ def run() -> list[Ratio]:
         translator = Translator.load(None, "cpu")
         earlier = Translator(translator.checkpoint, choose_device("cpu"))
         sources = (list(example_sentences()) * NUM_SENTENCES)[:NUM_SENTENCES]
-        targets = [each.text for each in translator.translate_corpus(sources)]
+        targets = [translation.text for translation in translator.translate_corpus(sources)]
 
         def ours() -> HeadImportance:
             return head_importance(translator, sources, targets)

@@ -69,7 +69,7 @@ def _translating(folder: Path) -> Ratio:
         translator.runner = Runner(translator.checkpoint, rules)
         other = _ctranslate2(folder / "marian", folder / "ctranslate2")
         codec = translator.checkpoint.codecs.source
-        text = min(example_sentences(), key=lambda each: abs(_length(codec, each) - NUM_TOKENS))
+        text = min(example_sentences(), key=lambda sentence: abs(_length(codec, sentence) - NUM_TOKENS))
         translation = translator.run(Experiment(text))
         pieces = [codec.vocabulary.tokens[token] for token in translation.source_ids]
 
@@ -106,12 +106,12 @@ def _ctranslate2(folder: Path, target: Path) -> Any:
 
 
 def _opening(file: Path) -> list[Ratio]:
-    """In a process of its own, which has imported torch, as the window has by then; the median of three."""
-    found = []
+    """Median of three, in a new process that has imported torch, as the window has by then."""
+    seconds = []
     for _ in range(3):
         ran = subprocess.run([sys.executable, "-c", _OPENING, str(file)], check=True, capture_output=True, text=True)
-        found.append([float(value) for value in ran.stdout.split()])
-    wall, cpu = np.median(found, axis=0)
+        seconds.append([float(value) for value in ran.stdout.split()])
+    wall, cpu = np.median(seconds, axis=0)
     name = f"opening {file.stat().st_size / 1e6:.0f} MB of 16-bit weights / {OPENING_SECONDS:.0f} s"
     return [
         Ratio(name, wall, OPENING_SECONDS, 1.0, 2.0, "wall seconds"),

@@ -20,11 +20,11 @@ def lags(ticks: Sequence[float], interval: float) -> list[float]:
     Returns:
         Seconds from each due time to the next tick.
     """
-    found = []
+    delays = []
     for before, after in itertools.pairwise(ticks):
         num_due = max(1, math.floor((after - before) / interval + 1e-9))
-        found += [max(0.0, after - before - place * interval) for place in range(1, num_due + 1)]
-    return found
+        delays += [max(0.0, after - before - number * interval) for number in range(1, num_due + 1)]
+    return delays
 
 
 def percentile(values: Sequence[float], share: float) -> float:

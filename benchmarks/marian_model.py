@@ -113,9 +113,9 @@ def _made_up_pieces() -> Iterator[str]:
     consonants, vowels = "bdfghklmnprstvw", "aeiou"
     syllables = [consonant + vowel for consonant in consonants for vowel in vowels]
     for length in count(2):
-        for each in product(syllables, repeat=length):
-            yield "\u2581" + "".join(each)
-            yield "".join(each)
+        for combination in product(syllables, repeat=length):
+            yield "\u2581" + "".join(combination)
+            yield "".join(combination)
 
 
 def _piece_field(text: str) -> bytes:

@@ -33,7 +33,7 @@ def describe_processor() -> str:
 
 
 def describe(cpu_info: str, capabilities: Mapping[str, object], environment: Mapping[str, str]) -> str:
-    """The description from the text of /proc/cpuinfo, PyTorch's capabilities and environment variables."""
+    """The description from /proc/cpuinfo, PyTorch's capabilities and the environment."""
     fields: dict[str, str] = {}
     for line in cpu_info.splitlines():
         key, _, value = line.partition(":")
@@ -43,9 +43,9 @@ def describe(cpu_info: str, capabilities: Mapping[str, object], environment: Map
     ]
     if "cpu family" in fields:
         parts.append(f"family {fields['cpu family']} model {fields.get('model', '?')}")
-    found = dict.fromkeys(name for key, name in _INSTRUCTION_SETS.items() if capabilities.get(key))
-    parts.append(" ".join(found) or "no instruction sets known")
-    if "AVX2" in found and "AVX-512" not in found:
+    instruction_sets = dict.fromkeys(name for key, name in _INSTRUCTION_SETS.items() if capabilities.get(key))
+    parts.append(" ".join(instruction_sets) or "no instruction sets known")
+    if "AVX2" in instruction_sets and "AVX-512" not in instruction_sets:
         parts.append("no AVX-512")
     parts += [f"limited by {name}={environment[name]}" for name in _LIMITS if environment.get(name)]
     return "Processor: " + ", ".join(parts)

@@ -38,12 +38,12 @@ def paired_medians(
     warmup: int = 2,
     clock: Callable[[], float] = time.process_time,
 ) -> tuple[float, float]:
-    """Median seconds of both, run in turn so that changes in the machine's speed affect both."""
+    """Median seconds of both, run in turn: changes in the machine's speed affect both."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for turn in range(warmup + repeats):
-        for place, work in enumerate((ours, other)):
+        for index, work in enumerate((ours, other)):
             began = clock()
             work()
             if turn >= warmup:
-                seconds[place].append(clock() - began)
+                seconds[index].append(clock() - began)
     return statistics.median(seconds[0]), statistics.median(seconds[1])

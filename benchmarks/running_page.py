@@ -54,14 +54,14 @@ setTimeout(() => {
 
 
 def run() -> list[Ratio]:
-    """Allowed seconds per second of the page: opening, two sentences at two speeds, and the longest lag."""
+    """Allowed seconds per second of the page: opening, sentences at two speeds, longest lag."""
     if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
         raise SystemExit("This benchmark needs Chromium: install the packages chromium and chromium-driver.")
     with tempfile.TemporaryDirectory() as folder, chromium(Path(folder, "profile")) as browser:
         path, page = bundled_model_path(), Path(folder, "page.html")
         save_running_page(load_checkpoint(path), path.stem, page)
         browser.show_as(1440, 900)
-        found = [_ratio("opening", [_opened(browser, page) for _ in range(TURNS)], SECONDS_TO_OPEN)]
+        ratios = [_ratio("opening", [_opened(browser, page) for _ in range(TURNS)], SECONDS_TO_OPEN)]
         all_lags: list[float] = []
         for (length, text), more in itertools.product(SENTENCES.items(), ("", CHANGE)):
             name = f"{length} tokens{', eight heads off' if more else ''}"
@@ -71,10 +71,10 @@ def run() -> list[Ratio]:
             browser.devtools("Emulation.setCPUThrottlingRate", rate=1)
             of_worker = min(turn["worker"] for turn in turns)
             slow = [turn["seconds"] + (THROTTLING - 1) * of_worker for turn in throttled]
-            found.append(_ratio(name, [turn["seconds"] for turn in turns], SECONDS[length]))
-            found.append(_ratio(f"{name}, {THROTTLING} times slower", slow, SECONDS_SLOW[length]))
+            ratios.append(_ratio(name, [turn["seconds"] for turn in turns], SECONDS[length]))
+            ratios.append(_ratio(f"{name}, {THROTTLING} times slower", slow, SECONDS_SLOW[length]))
             all_lags += [max(lags(turn["ticks"], TICK_MS / 1000)) for turn in turns]
-    return [*found, _ratio("longest lag", all_lags, SECONDS_OF_LAG)]
+    return [*ratios, _ratio("longest lag", all_lags, SECONDS_OF_LAG)]
 
 
 def _opened(browser: Browser, page: Path) -> float:

@@ -71,8 +71,8 @@ def run() -> list[Ratio]:
                 one = _timed(arguments, environment)
                 if turn:
                     taken[name].append(one)
-    cpu = {name: statistics.median(each.cpu for each in found) for name, found in taken.items()}
-    wall = statistics.median(each.wall for each in taken["translate"])
+    cpu = {name: statistics.median(duration.cpu for duration in durations) for name, durations in taken.items()}
+    wall = statistics.median(duration.wall for duration in taken["translate"])
     return [
         Ratio("augenmerk translate, whole process / 1.5 s", wall, ALLOWED_SECONDS, 1.0, 1.2, "wall seconds"),
         Ratio("augenmerk translate / import torch", cpu["translate"], cpu["torch"], REQUIRED_TRANSLATION, 0.9, "CPU"),

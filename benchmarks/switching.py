@@ -39,8 +39,13 @@ def run() -> list[Ratio]:
 
 def _ratio(translator: Translator, plain: list[Translation], *, keeps_words: bool) -> Ratio:
     kinds = itertools.cycle(ATTENTION_KINDS)
-    found = ((each, _head_for(translator, each, next(kinds), keeps_words=keeps_words)) for each in plain)
-    pairs = list(itertools.islice(((each, head) for each, head in found if head is not None), NUM_SENTENCES))
+    pairs: list[tuple[Translation, Head]] = []
+    for translation in plain:
+        if len(pairs) == NUM_SENTENCES:
+            break
+        head = _head_for(translator, translation, next(kinds), keeps_words=keeps_words)
+        if head is not None:
+            pairs.append((translation, head))
     switching, translating = [], []
     for turn in range(WARMUP + REPEATS):
         seconds = [0.0, 0.0]

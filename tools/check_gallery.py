@@ -16,11 +16,11 @@ NUM_HEADS_NAMED = 3
 
 
 def weights_of(translation: Translation, example: Example) -> dict[Head, float]:
-    """The weight in every cross-attention head from the example's target word to its source word."""
+    """The weight from the example's target word to its source word in every cross head."""
     target = next(word for word in translation.target_words if word.text.lower() == example.target)
     source = next(word for word in translation.source_words if word.text.lower() == example.source)
-    found = translation.maps.cross[:, :, target.start, source.start : source.end].sum(axis=-1)
-    return {Head("cross", layer, head): float(found[layer, head]) for layer, head in np.ndindex(*found.shape)}
+    weights = translation.maps.cross[:, :, target.start, source.start : source.end].sum(axis=-1)
+    return {Head("cross", layer, head): float(weights[layer, head]) for layer, head in np.ndindex(*weights.shape)}
 
 
 def main() -> None:

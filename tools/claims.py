@@ -135,7 +135,7 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
 
 def of_the_inside(translator: Translator) -> Iterator[Claim]:
     """Three examples that the tab Word explains."""
-    repeating, from_embeddings, misleading = (each for each in gallery() if each.group == "Inside the model")
+    repeating, from_embeddings, misleading = (example for example in gallery() if example.group == "Inside the model")
     translation = translator.run(repeating.experiment)
     pairs = zip(logit_parts(translator, translation), translation.read_ids, translation.predicted_ids, strict=True)
     repeated = [_longest(parts) for parts, read, predicted in pairs if read == predicted]
@@ -178,7 +178,7 @@ def of_lessons(translator: Translator) -> Iterator[Claim]:
 
 
 def _of_scene(where: str, scene: Scene, result: ExperimentResult) -> Iterator[Claim]:
-    claimed = {int(each) for each in re.findall(r"(\d+)%", scene.text)} - {100}
+    claimed = {int(number) for number in re.findall(r"(\d+)%", scene.text)} - {100}
     view: Mapping[str, Any] = scene.saved.view  # checked when the file was read
     pinned = view.get("pinned")
     if pinned is not None:
@@ -192,9 +192,9 @@ def _of_scene(where: str, scene: Scene, result: ExperimentResult) -> Iterator[Cl
         yield Claim(where, says, f"{weight}%" if inside else "no such cell", holds)
     elif claimed:
         yield Claim(where, f"{claimed}% without a pinned cell", "cannot be computed", holds=False)
-    tokens = {
-        token for each in (result.changed, result.original) for token in (*each.source_tokens, *each.predicted_tokens)
-    }
+    tokens: set[str] = set()
+    for translation in (result.changed, result.original):
+        tokens.update(translation.source_tokens, translation.predicted_tokens)
     quoted = dict.fromkeys(re.findall("“(.*?)”", scene.text + scene.question))
     missing = [text for text in quoted if not _is_said(text, tokens, result)]
     if quoted:
@@ -205,7 +205,7 @@ def _of_scene(where: str, scene: Scene, result: ExperimentResult) -> Iterator[Cl
 
 def _is_said(text: str, tokens: set[str], result: ExperimentResult) -> bool:
     both = (result.original, result.changed)
-    is_part = any(f" {text}" in f" {each.experiment.source_text} {each.text}" for each in both)
+    is_part = any(f" {text}" in f" {translation.experiment.source_text} {translation.text}" for translation in both)
     return text in tokens | SAID_OF_LANGUAGE or text == result.changed.text or is_part
 
 
@@ -226,11 +226,11 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
 
     def pieces() -> tuple[str, bool]:
         translation = run(STREET_BAND)
-        found = [word for word in translation.source_words if word.end - word.start > 1]
+        split = [word.text for word in translation.source_words if word.end - word.start > 1]
         rare = translation.coverage.rare_words if translation.coverage is not None else ()
         new = [word.text for word in rare if "not in the training data" in word.explanation]
-        today = f"in pieces: {', '.join(word.text for word in found)}; new: {', '.join(new)}; “{translation.text}”"
-        return today, new == ["straßenband"] == [word.text for word in found] and "street band" in translation.text
+        today = f"in pieces: {', '.join(split)}; new: {', '.join(new)}; “{translation.text}”"
+        return today, new == ["straßenband"] == split and "street band" in translation.text
 
     def waves() -> tuple[str, bool]:
         shortest, longest = 2 * math.pi, 2 * math.pi * 10_000 ** (1 - 2 / translator.run_config.model.width)
@@ -274,25 +274,27 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
 
 
 def _cost_of_one(translator: Translator) -> tuple[str, bool]:
-    """Parameters and FLOPs of all attention, with the heads that there are and with one of the full width."""
-    config, sizes = translator.run_config.model, translator.vocabulary_sizes
+    """Parameters and FLOPs of all attention, with several heads and with one of full width."""
+    config = translator.run_config.model
+    sizes = translator.vocabulary_sizes
     kinds: tuple[Module, ...] = ("encoder self-attention", "decoder self-attention", "cross-attention")
-    several, one = (total(size_rows(each, *sizes, 20, 20), *kinds) for each in (config, config.replace(num_heads=1)))
+    several = total(size_rows(config, *sizes, 20, 20), *kinds)
+    one = total(size_rows(config.replace(num_heads=1), *sizes, 20, 20), *kinds)
     return f"{several.num_parameters:,} parameters, one head {one.num_parameters:,}; FLOPs too", several == one
 
 
 def _parts_sum(translator: Translator) -> tuple[str, bool]:
     """The parts of the score of every word sum to how far it is ahead of the next best one."""
-    found = logit_parts(translator, _translated(translator, FIRST_EXAMPLE))
-    error = max(abs(parts.remainder) for parts in found)
+    parts_by_step = logit_parts(translator, _translated(translator, FIRST_EXAMPLE))
+    error = max(abs(parts.remainder) for parts in parts_by_step)
     return f"they sum to it up to {error:.1g}", error < 1e-3
 
 
 def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
-    """The loss of each word to its rival without the six heads with the largest parts, and these parts."""
+    """How each word loses to its rival without its six largest heads, against their parts."""
     translation = _translated(translator, FIRST_EXAMPLE)
-    found = logit_parts(translator, translation)
-    shown = [_largest_heads(parts)[:6] for parts in found]
+    parts_by_step = logit_parts(translator, translation)
+    shown = [_largest_heads(parts)[:6] for parts in parts_by_step]
     changed: dict[Head, tuple[WordParts, ...]] = {}
     for head in {head for heads in shown for head, _ in heads}:
         off = Experiment(FIRST_EXAMPLE, GivenTarget(translation.text), (HeadScaled(head),))
@@ -300,42 +302,44 @@ def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
     num_less = num_heads = 0
     for step, heads in enumerate(shown):
         for head, part in heads:
-            if changed[head][step].rival.token == found[step].rival.token:
+            if changed[head][step].rival.token == parts_by_step[step].rival.token:
                 num_heads += 1
-                num_less += abs(changed[head][step].difference - found[step].difference) < abs(part)
+                num_less += abs(changed[head][step].difference - parts_by_step[step].difference) < abs(part)
     return f"by less for {num_less} of {num_heads} heads and words", num_less > 0.8 * num_heads
 
 
 def _largest_heads(parts: WordParts) -> list[tuple[Head, float]]:
     components = zip(parts.components, parts.values.tolist(), strict=True)
     heads = [(component, value) for component, value in components if isinstance(component, Head)]
-    return sorted(heads, key=lambda each: -abs(each[1]))
+    return sorted(heads, key=lambda item: -abs(item[1]))
 
 
 def _token_read(translator: Translator) -> tuple[str, bool]:
-    """The mean probability of the token read, as the next one, around the decoder's first network: on, and off."""
+    """The mean probability of the token read as the next one, with and without network 1."""
     means = {}
     for changes in ((), (FeedForwardScaled(Network("decoder", 0)),)):
-        found: dict[str, list[float]] = {}
+        chances_by_depth: dict[str, list[float]] = {}
         for sentence in example_sentences():
             own = _translated(translator, sentence)
             changed = replace(own, experiment=Experiment(sentence, interventions=changes))
             for depth, logits in logits_by_depth(translator.pass_over(changed)):
                 chances = logits.softmax(dim=-1)[range(len(own.read_ids)), own.read_ids].tolist()
-                found.setdefault(str(depth), []).extend(chances[1:])  # the first token read is <sos>
-        means[bool(changes)] = {depth: sum(each) / len(each) for depth, each in found.items()}
-    on, off, after = means[False], means[True], str(Depth(0, "feed_forward"))
+                chances_by_depth.setdefault(str(depth), []).extend(chances[1:])  # the first token read is <sos>
+        means[bool(changes)] = {depth: sum(values) / len(values) for depth, values in chances_by_depth.items()}
+    on = means[False]
+    off = means[True]
+    after = str(Depth(0, "feed_forward"))
     today = f"embedding {on['embedding']:.0%}; after network 1: {on[after]:.0%}, off {off[after]:.0%}"
     return today, on["embedding"] > 0.8 and on[after] < off[after] - 0.2
 
 
 def _depend_on_networks(translator: Translator, sentence: str | None) -> tuple[str, bool]:
-    """Tokens that lose the lead without one network: few of those of the examples, and one of a sentence."""
+    """Tokens that lose the lead without one network: few in the examples, one in a sentence."""
     num_dependent = num_tokens = 0
     for text in example_sentences() if sentence is None else (sentence,):
-        given = Experiment(text, GivenTarget(_translated(translator, text).text))
-        found = NetworksOffJob(given).run(translator, lambda progress: None, lambda: False)
-        ranks = list(zip(*(each.ranks for each in found.values()), strict=True))
+        experiment = Experiment(text, GivenTarget(_translated(translator, text).text))
+        by_network = NetworksOffJob(experiment).run(translator, lambda progress: None, lambda: False)
+        ranks = list(zip(*(translation.ranks for translation in by_network.values()), strict=True))
         num_dependent += sum(rank[0] == 1 and max(rank) > 1 for rank in ranks)
         num_tokens += len(ranks)
     today = f"{num_dependent} of {num_tokens} tokens"
@@ -355,8 +359,8 @@ def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
 
 def _previous_share(translator: Translator) -> tuple[str, bool]:
     """By the threshold of the badge that the button looks for."""
-    found = _roles_of("encoder")[0]
-    return f"{found} encoder heads have at least {percent(POSITION_SHARE)}", found > 0 and POSITION_SHARE >= 0.3
+    num_heads = _roles_of("encoder")[0]
+    return f"{num_heads} encoder heads have at least {percent(POSITION_SHARE)}", num_heads > 0 and POSITION_SHARE >= 0.3
 
 
 def _same_number(words: str, number: int) -> tuple[str, bool]:
@@ -373,10 +377,10 @@ def _translated(translator: Translator, text: str, output: Greedy | Beam | Given
 
 
 def _beam_is_better(run: Callable[..., Translation], start: str, text: str) -> tuple[str, bool]:
-    sentence = next(each for each in re.findall(r'text="(.*?)"', text) if each.startswith(start))
+    sentence = next(quoted for quoted in re.findall(r'text="(.*?)"', text) if quoted.startswith(start))
     greedy, beam = run(sentence), run(sentence, Beam(4))
-    found = [each.log_probability for each in (greedy, beam)]
-    return f"log-probability {found[0]:.2f} greedy, {found[1]:.2f} beam 4", found[1] > found[0] + 0.01
+    today = f"log-probability {greedy.log_probability:.2f} greedy, {beam.log_probability:.2f} beam 4"
+    return today, beam.log_probability > greedy.log_probability + 0.01
 
 
 def _beam_is_less_probable(run: Callable[..., Translation]) -> tuple[str, bool]:
@@ -442,8 +446,9 @@ def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
     word = numbers[count - 9] if 9 <= count < 9 + len(numbers) else str(count)
     yield Claim("README.md", f"{word} chapters", word, f"{word} chapters" in readme)
     for name, row in _role_rows(NOTEBOOK.read_text("utf-8")).items():
-        found = _roles_of(name)
-        yield Claim(f"{NOTEBOOK.name}: roles, {name}", " ".join(map(str, row)), " ".join(map(str, found)), row == found)
+        counts = _roles_of(name)
+        says, today = " ".join(map(str, row)), " ".join(map(str, counts))
+        yield Claim(f"{NOTEBOOK.name}: roles, {name}", says, today, row == counts)
     named = _score_of(card, "greedy")
     said = re.search(r"The bundled model scores ([\d.]+) BLEU", " ".join(readme.split()))
     score = said[1] if said is not None else "?"
@@ -465,16 +470,16 @@ def _roles_of(kind: str) -> list[int]:
     roles = read_sample_roles(bundled_model_path(), ModelConfig())
     counted: Counter[str] = Counter()
     if roles is not None:
-        for each in MAP_KINDS:
-            if each == kind:
-                counted.update(role for layer in roles.by_kind[each] for role in layer)
+        for map_kind in MAP_KINDS:
+            if map_kind == kind:
+                counted.update(role for layer in roles.by_kind[map_kind] for role in layer)
     return [counted[role] for role in ("previous", "self", "aligner", "broad", "mixed")]
 
 
 def _score_of(card: str, decoding: str) -> str:
     """The first BLEU in the row of this decoding."""
-    found = re.search(rf"^\| {re.escape(decoding)}.*?\| \*\*([\d.]+)\*\*", card, re.M)
-    return found[1] if found else "none"
+    match = re.search(rf"^\| {re.escape(decoding)}.*?\| \*\*([\d.]+)\*\*", card, re.M)
+    return match[1] if match else "none"
 
 
 def of_scores(translator: Translator, folder: Path) -> Iterator[Claim]:
@@ -483,9 +488,9 @@ def of_scores(translator: Translator, folder: Path) -> Iterator[Claim]:
     pairs = read_pair(folder / f"{TEST_SET}.de.gz", folder / f"{TEST_SET}.en.gz")
     for decoding, beam in (("greedy", 1), ("beam 4", 4)):
         scores, _ = evaluate(translator, pairs.source, pairs.target, beam=beam)
-        found = f"{scores.bleu_tokenized_lowercased:.2f}"
+        bleu = f"{scores.bleu_tokenized_lowercased:.2f}"
         said = _score_of(card, decoding)
-        yield Claim(f"{CARD}: {decoding}", f"BLEU {said}", found, found == said)
+        yield Claim(f"{CARD}: {decoding}", f"BLEU {said}", bleu, bleu == said)
 
 
 def of_beams(translator: Translator, folder: Path) -> Iterator[Claim]:
@@ -514,7 +519,7 @@ def main(words: Sequence[str]) -> int:
     translator = Translator.load(device="cpu")
     num_claims = num_stale = 0
     of_data = (of_scores, of_beams)
-    for claims in (all_claims(translator), *(each(translator, options.scores) for each in of_data if options.scores)):
+    for claims in (all_claims(translator), *(check(translator, options.scores) for check in of_data if options.scores)):
         for claim in claims:
             num_claims += 1
             num_stale += not claim.holds

@@ -42,7 +42,7 @@ def main(words: Sequence[str]) -> int:
     plain: list[float] = []
     for kind, lines in sources:
         counted = [statistics_of(translator, lines, references, options.beam) for translator in translators]
-        scores = [float(bleu_of(each.sum(axis=0))) for each in counted]
+        scores = [float(bleu_of(statistics.sum(axis=0))) for statistics in counted]
         plain = plain or scores
         print(f"| {kind} | " + " | ".join(_cells(counted, scores, plain)) + " |", flush=True)
     return 0

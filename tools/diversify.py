@@ -47,11 +47,11 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
         AugenmerkError: a file cannot be read or written.
     """
     translator = Translator.load(model, "cpu")
-    kept = out / f"by-{model.stem}-{model_digest(translator.checkpoint)[:8]}.txt"
-    done = read_lines(kept) if kept.exists() else []
+    path = out / f"by-{model.stem}-{model_digest(translator.checkpoint)[:8]}.txt"
+    done = read_lines(path) if path.exists() else []
     if len(done) > len(lines):
         raise CorpusError(
-            f"{kept} has {len(done):,} translations, but there are only {len(lines):,} sentences. Delete it, or choose "
+            f"{path} has {len(done):,} translations, but there are only {len(lines):,} sentences. Delete it, or choose "
             "another folder."
         )
     data = translator.run_config.data
@@ -63,7 +63,7 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
     while len(done) < len(lines):
         chunk = translator.translate_corpus(lines[len(done) : len(done) + CHUNK], beam=beam)
         done += [" ".join(hypothesis.text.split()) for hypothesis in chunk]
-        write_text(kept, "\n".join(done) + "\n")
+        write_text(path, "\n".join(done) + "\n")
         print(f"{model}: {len(done):,} of {len(lines):,}", file=sys.stderr, flush=True)
     return done
 
@@ -83,11 +83,11 @@ def main(words: Sequence[str]) -> int:
         data = read_folder(options.data, source, target)
         parts = []
         for model in options.forward:
-            found = translate_lines(data.train.source, model, (source, target), options.beam, options.out)
-            parts.append(SentencePairs(data.train.source, tuple(found)))
+            translations = translate_lines(data.train.source, model, (source, target), options.beam, options.out)
+            parts.append(SentencePairs(data.train.source, tuple(translations)))
         for model in options.backward:
-            found = translate_lines(data.train.target, model, (target, source), options.beam, options.out)
-            parts.append(SentencePairs(tuple(found), data.train.target))
+            translations = translate_lines(data.train.target, model, (target, source), options.beam, options.out)
+            parts.append(SentencePairs(tuple(translations), data.train.target))
         train = diversify(data.train, parts)
         write_folder(options.out, options.languages, train, data.validation)
     except AugenmerkError as error:

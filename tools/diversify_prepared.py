@@ -61,7 +61,7 @@ class Ensemble:
     def start_decoding(self, encoding: Encoding, max_length: int) -> "EnsembleState":
         """The state of all models before the first token."""
         pairs = zip(self.models, self.encodings, strict=True)
-        return EnsembleState([model.start_decoding(each, max_length) for model, each in pairs])
+        return EnsembleState([model.start_decoding(model_encoding, max_length) for model, model_encoding in pairs])
 
 
 class EnsembleState:
@@ -79,8 +79,8 @@ class EnsembleState:
 
     def read(self, tokens: Tensor) -> Tensor:
         """The log-probabilities [B, V] of the next token: of the mean distribution."""
-        each = torch.stack([state.read(tokens).float().log_softmax(dim=-1) for state in self.states])
-        return torch.logsumexp(each, dim=0)
+        log_probabilities = torch.stack([state.read(tokens).float().log_softmax(dim=-1) for state in self.states])
+        return torch.logsumexp(log_probabilities, dim=0)
 
     def select(self, rows: Tensor) -> None:
         """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
@@ -131,21 +131,21 @@ def diversify(parts: Sequence[EncodedPairs]) -> EncodedPairs:
 def translate(
     checkpoints: Sequence[Checkpoint], sources: Sequence[Sequence[int]], beam: int, device: str
 ) -> Iterator[tuple[int, list[int]]]:
-    """The translation of each source by these models together, as place and target ids with start and end.
+    """The translation of each source by these models together: its index and target ids.
 
-    On a GPU products are computed in bfloat16.
+    The ids include start and end. On a GPU products are computed in bfloat16.
     """
     first = checkpoints[0]
     rules = DecodingRules.of_codec(first.codecs.target, first.decoding)
     ensemble = Ensemble([checkpoint.build_model().eval().to(device) for checkpoint in checkpoints])
     kind = torch.device(device).type
     for group in batches_by_length([len(ids) for ids in sources], BATCH_SIZE.get(kind, BATCH_SIZE["cpu"])):
-        padded = pad([sources[place] for place in group], first.codecs.source.vocabulary.padding_id).to(device)
-        limits = [max_steps(len(sources[place]), first.run, rules) for place in group]
+        padded = pad([sources[index] for index in group], first.codecs.source.vocabulary.padding_id).to(device)
+        limits = [max_steps(len(sources[index]), first.run, rules) for index in group]
         with torch.autocast(kind, dtype=torch.bfloat16, enabled=kind == "cuda"):
-            found = beam_search(ensemble, ensemble.encode(padded), limits, rules, beam)  # type: ignore[arg-type]
-        for place, chosen in zip(group, found, strict=True):
-            yield place, [rules.start_id, *chosen]
+            translations = beam_search(ensemble, ensemble.encode(padded), limits, rules, beam)  # type: ignore[arg-type]
+        for index, chosen in zip(group, translations, strict=True):
+            yield index, [rules.start_id, *chosen]
 
 
 def translated(
@@ -162,8 +162,8 @@ def translated(
         if checkpoint.codecs.to_dict() != corpus.codecs.to_dict():
             raise CorpusError(f"{path} has another vocabulary than {corpus.name}. Train it on data prepared like this.")
     targets: list[list[int]] = [[]] * len(sources)
-    for number, (place, ids) in enumerate(translate(checkpoints, sources, beam, device), start=1):
-        targets[place] = ids
+    for number, (index, ids) in enumerate(translate(checkpoints, sources, beam, device), start=1):
+        targets[index] = ids
         if number % 5_000 == 0:
             print(f"{number:,} of {len(sources):,}", file=sys.stderr, flush=True)
     return targets
@@ -174,18 +174,19 @@ def main(words: Sequence[str]) -> int:
     options = _options(words)
     try:
         corpora = [load_prepared(path) for path in options.data]
-        first, device = corpora[0], choose_device(options.device).name
+        first = corpora[0]
+        device = choose_device(options.device).name
         if options.reverse:
             save_prepared(reversed_corpus(first), options.out)
             return 0
-        if any(each.codecs.to_dict() != first.codecs.to_dict() for each in corpora):
+        if any(corpus.codecs.to_dict() != first.codecs.to_dict() for corpus in corpora):
             raise CorpusError("The files have different vocabularies. Name files made from the same data.")
         source, target = first.train.source, first.train.target
         of_sources = (translated(models, first, source, options.beam, device) for models in options.forward)
         of_targets = (translated(models, first, target, options.beam, device) for models in options.backward)
         parts = [corpus.train for corpus in corpora]
-        parts += [EncodedPairs(source, found) for found in of_sources]
-        parts += [EncodedPairs(found, target) for found in of_targets]
+        parts += [EncodedPairs(source, translations) for translations in of_sources]
+        parts += [EncodedPairs(translations, target) for translations in of_targets]
         more = replace(first, name=f"{first.name}, diversified", train=diversify(parts))
         save_prepared(more, options.out)
     except AugenmerkError as error:

@@ -39,22 +39,22 @@ def main() -> None:
 
 
 def print_repetitions(translator: Translator, lines: list[str]) -> None:
-    """Print how many translations repeat a token at once, without networks and without each layer of heads."""
+    """Print how often translations repeat a token, also without networks or layers of heads."""
     config = translator.model.config
     without: dict[str, tuple[Intervention, ...]] = {"unchanged": ()}
-    without |= {display_text(each): (FeedForwardScaled(each),) for each in networks_of(config)}
-    decoder = [each for each in networks_of(config) if each.side == "decoder"]
+    without |= {display_text(network): (FeedForwardScaled(network),) for network in networks_of(config)}
+    decoder = [network for network in networks_of(config) if network.side == "decoder"]
     for number in range(2, len(decoder) + 1):
         for some in combinations(decoder, number):
-            layers = ", ".join(str(each.layer + 1) for each in some)
+            layers = ", ".join(str(network.layer + 1) for network in some)
             without[f"feed-forward networks of decoder layers {layers}"] = tuple(map(FeedForwardScaled, some))
     for kind in ATTENTION_KINDS:
-        heads = [each for each in heads_of(config) if each.kind == kind]
+        heads = [head for head in heads_of(config) if head.kind == kind]
         for layer in sorted({head.layer for head in heads}):
             without[f"all heads of {kind} layer {layer + 1}"] = tuple(HeadScaled(x) for x in heads if x.layer == layer)
     for name, changes in without.items():
-        found = translator.run_many([Experiment(line, interventions=changes) for line in lines])
-        print(f"{name}: {sum(map(repeats, found))} of {len(lines)} repeat a token")
+        translations = translator.run_many([Experiment(line, interventions=changes) for line in lines])
+        print(f"{name}: {sum(map(repeats, translations))} of {len(lines)} repeat a token")
 
 
 def repeats(translation: Translation) -> bool:
@@ -63,16 +63,16 @@ def repeats(translation: Translation) -> bool:
 
 
 def print_measured(translator: Translator, translations: list[Translation]) -> None:
-    """For the decoder's networks: the mean part, with its sign reversed, and the mean change without the network.
+    """For the decoder's networks: minus the mean part, and the mean change without the network.
 
     Also how often each module has the longest bar.
     """
-    networks = [each for each in networks_of(translator.model.config) if each.side == "decoder"]
+    networks = [network for network in networks_of(translator.model.config) if network.side == "decoder"]
     predicted, measured = [], []
     longest: Counter[str] = Counter()
     for translation in translations:
         for parts in logit_parts(translator, translation)[1::EVERY]:
-            predicted.append([-parts.values[parts.components.index(each)] for each in networks])
+            predicted.append([-parts.values[parts.components.index(network)] for network in networks])
             measured.append(measure_parts(translator, parts, networks))
             longest[display_text(parts.components[int(np.argmax(np.abs(parts.values)))])] += 1
     for network, one, other in zip(networks, np.mean(predicted, axis=0), np.mean(measured, axis=0), strict=True):

@@ -23,13 +23,13 @@ WHAT = "pairs of the validation split"
 
 
 def main(words: list[str]) -> int:
-    """Read the first 200 pairs with forced references and write the roles. The exit status is 0."""
+    """Read 200 pairs with forced references and write the roles. The exit status is 0."""
     model = Path(words[0]) if words else bundled_model_path()
     default = os.environ.get("AUGENMERK_MULTI30K") or cache_path() / "multi30k"
     folder = Path(words[1] if len(words) > 1 else default)
     pairs = read_pair(folder / "val.de.gz", folder / "val.en.gz")
-    found = profile_heads(Translator.load(model, "cpu"), pairs.source[:NUM_PAIRS], pairs.target[:NUM_PAIRS])
-    print(write_sample_roles(SampleRoles.of(found, WHAT), model))
+    profiles = profile_heads(Translator.load(model, "cpu"), pairs.source[:NUM_PAIRS], pairs.target[:NUM_PAIRS])
+    print(write_sample_roles(SampleRoles.of(profiles, WHAT), model))
     return 0
 
 

@@ -327,8 +327,8 @@ LESSONS = {
 
 def head_of(name: str) -> Head:
     """The head with this name, such as "cross 2·7", which counts from 1."""
-    kind, _, place = name.partition(" ")
-    layer, _, head = place.partition("·")
+    kind, _, numbers = name.partition(" ")
+    layer, _, head = numbers.partition("·")
     return Head(kind, int(layer) - 1, int(head) - 1)  # type: ignore[arg-type]
 
 

@@ -88,7 +88,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.Expr]:
 def _large_classes(file: Path, tree: ast.Module) -> Iterator[tuple[int, str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            num_methods = sum(isinstance(each, _FUNCTIONS) for each in node.body)
+            num_methods = sum(isinstance(member, _FUNCTIONS) for member in node.body)
             if num_methods > MANY_METHODS:
                 yield num_methods, file.as_posix(), node.name
 

@@ -21,13 +21,14 @@ from tools.diversify_prepared import translate
 
 def validation_bleu(checkpoints: Sequence[Checkpoint], corpus: PreparedCorpus, beam: int, device: str) -> float:
     """BLEU of these models together, from 0 to 100."""
-    codec, pairs = corpus.codecs.target, corpus.validation
+    codec = corpus.codecs.target
+    pairs = corpus.validation
     chosen = dict(translate(checkpoints, pairs.source, beam, device))
 
     def words(ids: Sequence[int]) -> tuple[str, ...]:
         return tuple(word.text for word in codec.decode(ids))
 
-    hypotheses = [Hypothesis("", words(chosen[place])) for place in range(len(pairs))]
+    hypotheses = [Hypothesis("", words(chosen[index])) for index in range(len(pairs))]
     return bleu_tokenized_lowercased(hypotheses, [lowered_words(words(ids)) for ids in pairs.target])
 
 
