@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ....config import TrainingConfig
@@ -52,8 +53,7 @@ def regrouped(batches: Sequence[Batch], max_tokens: int, tokens_per_pass: float,
     """The same pairs in micro-batches of similar lengths, which together take the least time.
 
     The time of a micro-batch is that of its padded tokens, source and target, and that of a pass. Pairs are ordered by
-    length, and the best places to cut are found by dynamic programming. A batch that is best computed whole is returned
-    unchanged.
+    length, then cut into the cheapest ranges. A batch that is best computed whole is returned unchanged.
 
     Args:
         batches: of one optimizer step.
@@ -64,25 +64,60 @@ def regrouped(batches: Sequence[Batch], max_tokens: int, tokens_per_pass: float,
     """
     max_tokens = min(max_tokens, max(max(batch.source.numel(), batch.target.numel()) for batch in batches))
     source, target = (_joined([getattr(batch, side) for batch in batches], padding_id) for side in ("source", "target"))
-    lengths = [(ids != padding_id).sum(dim=1).numpy() for ids in (source, target)]
-    order = np.lexsort(lengths)
-    ordered = [each[order] for each in lengths]
-    least, begins = np.zeros(len(order) + 1), np.zeros(len(order) + 1, dtype=np.int64)
-    for end in range(1, len(order) + 1):  # the cheapest way to compute the pairs before `end`
-        longest = [np.maximum.accumulate(each[end - 1 :: -1]) for each in ordered]  # of the last 1, 2, 3 … pairs
-        sizes = np.arange(1, end + 1)
-        times = least[end - 1 :: -1] + sizes * (longest[0] + longest[1] - 1) + tokens_per_pass
-        times[1:][sizes[1:] * np.maximum(*longest)[1:] > max_tokens] = np.inf
-        size = int(times.argmin()) + 1
-        least[end], begins[end] = times[size - 1], end - size
-    parts, end = [], len(order)
-    while end:
-        parts.append(order[begins[end] : end])
-        end = int(begins[end])
-    if len(batches) == len(parts) == 1 and (source.size(1), target.size(1)) == tuple(map(max, lengths)):
+    source_lengths, target_lengths = ((ids != padding_id).sum(dim=1).numpy() for ids in (source, target))
+    order = np.lexsort((source_lengths, target_lengths))
+    ranges = _cheapest_ranges(source_lengths[order], target_lengths[order], max_tokens, tokens_per_pass)
+    is_trimmed = source.size(1) == source_lengths.max() and target.size(1) == target_lengths.max()
+    if len(batches) == len(ranges) == 1 and is_trimmed:
         return list(batches)
-    whole = Batch(source, target, 0)
-    return [whole.rows(torch.from_numpy(np.sort(part)), padding_id) for part in reversed(parts)]
+    pairs = Batch(source, target, 0)
+    return [pairs.rows(torch.from_numpy(np.sort(order[start:end])), padding_id) for start, end in ranges]
+
+
+def _cheapest_ranges(
+    source_lengths: NDArray[np.int64],
+    target_lengths: NDArray[np.int64],
+    max_tokens: int,
+    tokens_per_pass: float,
+) -> list[tuple[int, int]]:
+    """The half-open ranges of pairs whose micro-batches take the least time, in order.
+
+    Dynamic programming over the number of pairs. `least_times[end]` is the least time of the first `end` pairs: that of
+    their last micro-batch, which begins at `start`, and the least time of the pairs before it.
+
+        least_times[0] = 0
+        least_times[end] = min(least_times[start] + time(start, end) for start in range(end))
+        time(start, end) = (end - start) * (longest source + longest target - 1) + tokens_per_pass
+
+    The time is infinite for several pairs that together have more than `max_tokens` of padded source or target. One
+    token of a target is not read, hence - 1. Among equal times, the shortest last micro-batch is chosen.
+
+    Args:
+        source_lengths, target_lengths: of the pairs, in the order in which they are cut into ranges.
+        max_tokens, tokens_per_pass: see `regrouped`.
+    """
+    num_pairs = len(source_lengths)
+    least_times = np.zeros(num_pairs + 1)
+    best_starts = np.zeros(num_pairs + 1, dtype=np.int64)
+    for end in range(1, num_pairs + 1):
+        backwards = slice(end - 1, None, -1)  # from start = end - 1 down to start = 0
+        sizes = np.arange(1, end + 1)  # end - start
+        longest_sources = np.maximum.accumulate(source_lengths[backwards])
+        longest_targets = np.maximum.accumulate(target_lengths[backwards])
+        times = least_times[backwards] + sizes * (longest_sources + longest_targets - 1) + tokens_per_pass
+        is_too_large = sizes * np.maximum(longest_sources, longest_targets) > max_tokens
+        is_too_large[0] = False  # a single pair is always allowed
+        times[is_too_large] = np.inf
+        best = int(times.argmin())
+        least_times[end] = times[best]
+        best_starts[end] = end - sizes[best]
+    ranges = []
+    end = num_pairs
+    while end > 0:
+        start = int(best_starts[end])
+        ranges.append((start, end))
+        end = start
+    return ranges[::-1]
 
 
 def _joined(parts: Sequence[Tensor], padding_id: int) -> Tensor:
