@@ -66,13 +66,13 @@ class FrozenModel:
         self, kind: AttentionKind, layer: int, without: Component | None = None, side: Side = "decoder"
     ) -> tuple[Tensor, Tensor]:
         """The inputs of queries [Q, D] and keys [M, D] of an attention, perhaps without a component of one stream."""
-        found: list[tuple[Tensor, Tensor | None]] = []
+        seen: list[tuple[Tensor, Tensor | None]] = []
         module = attentions_of(self.model)[kind][layer]
-        handle = module.register_forward_pre_hook(lambda _, inputs: found.append(inputs[:2]))
+        handle = module.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[:2]))
         with self._frozen(without, side):
             self._run()
         handle.remove()
-        states, memory = found[0]
+        states, memory = seen[0]
         return states[0], (states if memory is None else memory)[0]
 
     @contextmanager
@@ -92,9 +92,11 @@ class FrozenModel:
                 zeroed = attacked.out_proj.register_forward_pre_hook(lambda _, inputs: (_without(inputs[0], own),))
                 hooks.callback(zeroed.remove)
             elif isinstance(component, Network):
-                hooks.callback(attacked.register_forward_hook(lambda *given: torch.zeros_like(given[-1])).remove)
+                hooks.callback(
+                    attacked.register_forward_hook(lambda *arguments: torch.zeros_like(arguments[-1])).remove
+                )
             elif component is Origin.TOKEN:
-                zeroed = embedding.tokens.register_forward_hook(lambda *given: torch.zeros_like(given[-1]))
+                zeroed = embedding.tokens.register_forward_hook(lambda *arguments: torch.zeros_like(arguments[-1]))
                 hooks.callback(zeroed.remove)
             elif component is Origin.POSITION:
                 hooks.callback(embedding.register_forward_hook(_only_tokens).remove)
@@ -124,6 +126,6 @@ def _only_tokens(embedding: Any, ids: tuple[Tensor], _output: Tensor) -> Tensor:
 
 
 def _without(joined: Tensor, own: slice) -> Tensor:
-    kept = joined.clone()
-    kept[..., own] = 0
-    return kept
+    zeroed = joined.clone()
+    zeroed[..., own] = 0
+    return zeroed

@@ -247,10 +247,10 @@ def test_the_agreement_of_the_blind_reading_is_as_the_readme_says() -> None:
 
 
 def test_ibm_1_has_links_for_every_word_of_the_gold_pairs(tmp_path: Path) -> None:
-    found = read_ibm_1()
+    links = read_ibm_1()
     for pair in read_gold():
-        assert sorted(target for _, target in found[pair.line]) == list(range(len(pair.target)))
-        assert all(source < len(pair.source) for source, _ in found[pair.line])
+        assert sorted(target for _, target in links[pair.line]) == list(range(len(pair.target)))
+        assert all(source < len(pair.source) for source, _ in links[pair.line])
     (tmp_path / "ibm.tsv").write_text("line\tlinks\n3\t1-1\tx\n", encoding="utf-8")
     with pytest.raises(AnalysisError, match=r"line 2: found .* Write the columns line, links"):
         read_ibm_1(tmp_path / "ibm.tsv")

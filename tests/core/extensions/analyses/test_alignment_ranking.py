@@ -33,8 +33,8 @@ def translator(untrained_checkpoint: Path) -> Translator:
 
 
 def links_of(translator: Translator, source: str, target: str, aligner: Aligner) -> frozenset[tuple[int, int]]:
-    found = align(translator, read_given(translator, source, target), aligner)
-    return frozenset((link.source, link.target) for link in found)
+    links = align(translator, read_given(translator, source, target), aligner)
+    return frozenset((link.source, link.target) for link in links)
 
 
 @pytest.fixture(scope="module")
@@ -156,10 +156,10 @@ def test_ranking_tells_its_progress_and_can_be_stopped(translator: Translator, g
 
 
 def test_an_aligner_that_the_model_lacks_is_refused(translator: Translator) -> None:
-    given = read_given(translator, *TEXTS[0])
+    translation = read_given(translator, *TEXTS[0])
     for aligner in (Aligner(2, 0, "read", "weight"), Aligner(0, 2, "read", "norm")):
         with pytest.raises(AnalysisError, match="layers 0 to 1 and heads 0 to 1"):
-            align(translator, given, aligner)
+            align(translator, translation, aligner)
 
 
 def test_aligners_are_named_for_people() -> None:

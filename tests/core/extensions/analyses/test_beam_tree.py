@@ -22,9 +22,9 @@ def tree(bundled: Translator) -> BeamTree:
     return beam_tree(bundled, SENTENCE, BEAM)
 
 
-def way_to(tree: BeamTree, place: int) -> list[int]:
+def way_to(tree: BeamTree, index: int) -> list[int]:
     """The nodes from the first token to this one."""
-    way = [place]
+    way = [index]
     while (parent := tree.nodes[way[0]].parent) is not None:
         way.insert(0, parent)
     return way
@@ -56,24 +56,24 @@ def test_each_step_keeps_as_many_as_the_beam_is_wide_best_first(tree: BeamTree) 
 
 def test_the_chosen_way_is_the_translation_and_its_probability(bundled: Translator, tree: BeamTree) -> None:
     translation = bundled.run(Experiment(SENTENCE, BEAM))
-    chosen = [place for place, node in enumerate(tree.nodes) if node.is_chosen]
+    chosen = [index for index, node in enumerate(tree.nodes) if node.is_chosen]
     assert way_to(tree, chosen[-1]) == chosen
-    assert [tree.nodes[place].token for place in chosen] == list(translation.predicted_tokens)
+    assert [tree.nodes[index].token for index in chosen] == list(translation.predicted_tokens)
     assert tree.nodes[chosen[-1]].is_ended
     total = 0.0
-    for place, value in zip(chosen, translation.log_probabilities, strict=True):
+    for index, value in zip(chosen, translation.log_probabilities, strict=True):
         total += value
-        assert tree.nodes[place].log_probability == pytest.approx(total, abs=1e-3)
+        assert tree.nodes[index].log_probability == pytest.approx(total, abs=1e-3)
     assert tree.log_probabilities[0] == pytest.approx(total, abs=1e-3)
 
 
 def test_an_ended_hypothesis_has_the_probability_of_its_sentence(bundled: Translator, tree: BeamTree) -> None:
-    other = next(place for place, node in enumerate(tree.nodes) if node.is_ended and not node.is_chosen)
-    tokens = [tree.nodes[place].token for place in way_to(tree, other)]
+    other = next(index for index, node in enumerate(tree.nodes) if node.is_ended and not node.is_chosen)
+    tokens = [tree.nodes[index].token for index in way_to(tree, other)]
     text = bundled.checkpoint.codecs.target.join(tokens[:-1])
-    given = bundled.run(Experiment(SENTENCE, GivenTarget(text)))
-    if list(given.predicted_tokens) == tokens:  # the text is tokenized as it was made
-        assert given.log_probability == pytest.approx(tree.nodes[other].log_probability, abs=1e-3)
+    scored = bundled.run(Experiment(SENTENCE, GivenTarget(text)))
+    if list(scored.predicted_tokens) == tokens:  # the text is tokenized as it was made
+        assert scored.log_probability == pytest.approx(tree.nodes[other].log_probability, abs=1e-3)
     assert tokens[-1] == "<eos>"
     assert math.isfinite(tree.nodes[other].log_probability)
 
@@ -81,7 +81,7 @@ def test_an_ended_hypothesis_has_the_probability_of_its_sentence(bundled: Transl
 def test_greedy_decoding_is_followed_as_far_as_it_was_kept(bundled: Translator, tree: BeamTree) -> None:
     greedy = bundled.run(Experiment(SENTENCE))
     assert tree.greedy
-    assert [tree.nodes[place].token for place in tree.greedy] == list(greedy.predicted_tokens[: len(tree.greedy)])
+    assert [tree.nodes[index].token for index in tree.greedy] == list(greedy.predicted_tokens[: len(tree.greedy)])
     assert tree.texts[1] == greedy.text
 
 

@@ -106,8 +106,8 @@ def test_each_part_follows_the_formula_one_vector_at_a_time(config, kind: str) -
     gamma = residual.norm.weight.detach().double().numpy()
     before_norm = norm_inputs[0][0].double().numpy()
 
-    def normed(part: np.ndarray, place: int) -> np.ndarray:
-        whole = before_norm[place]
+    def normed(part: np.ndarray, position: int) -> np.ndarray:
+        whole = before_norm[position]
         deviation = (
             whole.std(ddof=1) + 1e-6 if config.norm_kind == "annotated" else np.sqrt(whole.var() + residual.norm.eps)
         )
@@ -116,7 +116,7 @@ def test_each_part_follows_the_formula_one_vector_at_a_time(config, kind: str) -
     if kind == "cross":
         values = caught[1][0].double().numpy()
     elif config.norm_position == "pre":
-        values = np.stack([normed(before_norm[place], place) for place in range(len(before_norm))])
+        values = np.stack([normed(before_norm[position], position) for position in range(len(before_norm))])
     else:
         values = caught[0][0].double().numpy()
     value_weight = attention.in_proj_weight.detach().double().numpy()[64:]
@@ -218,25 +218,26 @@ def test_queries_are_computed_in_chunks_with_the_same_numbers(config, monkeypatc
 def test_shares_are_no_less_than_zero_and_sum_to_one(request: pytest.FixtureRequest, name: str) -> None:
     translator: Translator = request.getfixturevalue(f"{name}_translator")
     for text in (SENTENCE, "Hund"):
-        found = contributions_of(translator, translator.translate(text))
-        for shares in (found.source, found.prefix, found.encoder):
+        contributions = contributions_of(translator, translator.translate(text))
+        for shares in (contributions.source, contributions.prefix, contributions.encoder):
             assert (shares >= 0).all()
-        np.testing.assert_allclose(found.source.sum(1) + found.prefix.sum(1), 1, atol=1e-5)
-        np.testing.assert_allclose(found.encoder.sum(1), 1, atol=1e-5)
-        assert not np.triu(found.prefix, 1).any()
-        np.testing.assert_allclose(found.prefix[0, 0], 1 - found.source_share[0], atol=1e-5)  # from <sos> alone
-        words = found.of_source(), found.of_prefix()
+        np.testing.assert_allclose(contributions.source.sum(1) + contributions.prefix.sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(contributions.encoder.sum(1), 1, atol=1e-5)
+        assert not np.triu(contributions.prefix, 1).any()
+        # The first word has read <sos> alone.
+        np.testing.assert_allclose(contributions.prefix[0, 0], 1 - contributions.source_share[0], atol=1e-5)
+        words = contributions.of_source(), contributions.of_prefix()
         np.testing.assert_allclose(sum(word.weights.sum(-1) for word in words), 1, atol=1e-5)
         assert words[0].queries.labels == words[1].queries.labels
-        np.testing.assert_allclose(found.source_share_of_words(), words[0].weights.sum(-1), atol=1e-6)
+        np.testing.assert_allclose(contributions.source_share_of_words(), words[0].weights.sum(-1), atol=1e-6)
 
 
 def test_without_cross_attention_nothing_comes_from_the_source(word_translator: Translator) -> None:
     off = heads_switched_off(head for head in heads_of(word_translator.model.config) if head.kind == "cross")
     translation = word_translator.run(Experiment(SENTENCE, interventions=off))
-    found = contributions_of(word_translator, translation)
-    assert not found.source.any()
-    np.testing.assert_allclose(found.prefix.sum(1), 1, atol=1e-5)
+    contributions = contributions_of(word_translator, translation)
+    assert not contributions.source.any()
+    np.testing.assert_allclose(contributions.prefix.sum(1), 1, atol=1e-5)
     assert contributions_of(word_translator, word_translator.translate(SENTENCE)).source.any()
 
 
@@ -247,10 +248,12 @@ def test_a_row_that_is_set_is_taken_as_it_is_used(word_translator: Translator) -
     encoder_off = heads_switched_off(head for head in heads_of(word_translator.model.config) if head.kind == "encoder")
     rows = [AttentionRow(head, 0, last) for head in cross]
     translation = word_translator.run(Experiment(SENTENCE, GivenTarget("A man stands."), (*encoder_off, *rows)))
-    found = contributions_of(word_translator, translation)
-    assert found.source[0, -1] > 0
-    assert not found.source[0, :-1].any(), "each state of the encoder is its own token's, and only the last is read"
-    assert found.source[1, :-1].any()
+    contributions = contributions_of(word_translator, translation)
+    assert contributions.source[0, -1] > 0
+    assert not contributions.source[0, :-1].any(), (
+        "each state of the encoder is its own token's, and only the last is read"
+    )
+    assert contributions.source[1, :-1].any()
 
 
 def test_a_position_that_nothing_reaches_keeps_its_own_token() -> None:
@@ -262,9 +265,9 @@ def test_a_position_that_nothing_reaches_keeps_its_own_token() -> None:
 
 @pytest.mark.training
 def test_a_learned_copier_takes_each_symbol_from_where_it_stands(copy_translator: Translator) -> None:
-    found = contributions_of(copy_translator, copy_translator.translate("1 5 3 7 2 9"))
-    assert found.translation.text == "1 5 3 7 2 9"
-    largest = found.source.argmax(axis=1)
+    contributions = contributions_of(copy_translator, copy_translator.translate("1 5 3 7 2 9"))
+    assert contributions.translation.text == "1 5 3 7 2 9"
+    largest = contributions.source.argmax(axis=1)
     assert (largest == np.arange(1, 6)).mean() >= 0.8
 
 
@@ -292,16 +295,16 @@ def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> N
 
 def made_up(bundled_or_small: Translator, shares: list[float]) -> Contributions:
     """The first words get these shares of the source."""
-    found = contributions_of(bundled_or_small, read_given(bundled_or_small, SENTENCE, "A man stands"))
-    source = np.zeros_like(found.source)
+    contributions = contributions_of(bundled_or_small, read_given(bundled_or_small, SENTENCE, "A man stands"))
+    source = np.zeros_like(contributions.source)
     source[:, 1] = [*shares, 0.1]
-    return Contributions(found.translation, source, found.prefix, found.encoder)
+    return Contributions(contributions.translation, source, contributions.prefix, contributions.encoder)
 
 
 def test_words_that_hardly_hang_on_the_source_are_told_but_not_the_end(untrained_checkpoint: Path) -> None:
     small = Translator.load(untrained_checkpoint, "cpu")
-    found = made_up(small, [0.9, COLLAPSED_SHARE - 0.01, COLLAPSED_SHARE])
-    warnings = share_warnings(found)
+    contributions = made_up(small, [0.9, COLLAPSED_SHARE - 0.01, COLLAPSED_SHARE])
+    warnings = share_warnings(contributions)
     assert [(warning.word, warning.steps) for warning in warnings] == [("man", (1,))]
     assert "39%" in warnings[0].message
     assert "“man”" in warnings[0].message

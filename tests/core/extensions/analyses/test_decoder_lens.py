@@ -49,12 +49,12 @@ def test_each_layer_translates_as_a_model_whose_encoder_ends_there(
     lens = decoder_lens(translator, translation)
     layers = cut.model.encoder_layers
     assert len(lens.layers) == len(layers) + 1
-    for depth, found in enumerate(lens.layers):
+    for depth, layer in enumerate(lens.layers):
         cut.model.encoder_layers = layers[:depth]
         (expected,) = cut.run_many([experiment], need_maps=False)
         limit = 2 * len(translation.source_ids) + 10
-        assert found.predicted_ids == expected.predicted_ids[:limit]
-        ours, theirs = found.log_probabilities, expected.log_probabilities[:limit]
+        assert layer.predicted_ids == expected.predicted_ids[:limit]
+        ours, theirs = layer.log_probabilities, expected.log_probabilities[:limit]
         assert ours == pytest.approx(theirs, abs=1e-4)
 
 
@@ -77,15 +77,15 @@ def test_layers_differ_and_the_last_is_the_translation_with_heads_of_the_encoder
     lens, plain = decoder_lens(bundled, changed), decoder_lens(bundled, bundled.run(changed.experiment.baseline))
     assert lens.layers[-1].predicted_ids == changed.predicted_ids
     assert lens.layers[0].predicted_ids == plain.layers[0].predicted_ids, "the embedding has no heads"
-    assert len({each.text for each in lens.layers}) > 1
-    assert [each.text for each in lens.layers[1:]] != [each.text for each in plain.layers[1:]]
+    assert len({layer.text for layer in lens.layers}) > 1
+    assert [layer.text for layer in lens.layers[1:]] != [layer.text for layer in plain.layers[1:]]
     settled = lens.settled_at
-    assert all(each.predicted_ids == changed.predicted_ids for each in lens.layers[settled:])
+    assert all(layer.predicted_ids == changed.predicted_ids for layer in lens.layers[settled:])
     assert lens.layers[settled - 1].predicted_ids != changed.predicted_ids
 
 
 def words_without(translation: Translation, places: tuple[int, ...]) -> list[str]:
-    return [word.text for place, word in enumerate(translation.target_words) if place not in places]
+    return [word.text for index, word in enumerate(translation.target_words) if index not in places]
 
 
 def test_marked_words_are_those_in_which_neighbouring_layers_differ(bundled: Translator) -> None:

@@ -25,8 +25,8 @@ def translator(untrained_checkpoint: Path) -> Translator:
 @pytest.mark.parametrize("targets", [None, ["A man stands.", "Nothing.", "A man on a ladder."]])
 def test_a_sample_is_read_and_refused_sentences_are_counted(translator: Translator, targets) -> None:
     told: list[int] = []
-    found = profile_heads(translator, SOURCES, targets, on_progress=told.append)
-    assert (found.num_sentences, found.num_skipped) == (2, 1)
+    profiles = profile_heads(translator, SOURCES, targets, on_progress=told.append)
+    assert (profiles.num_sentences, profiles.num_skipped) == (2, 1)
     assert told == [3]
     by_hand = HeadProfiler()
     for index in (0, 2):
@@ -36,7 +36,7 @@ def test_a_sample_is_read_and_refused_sentences_are_counted(translator: Translat
             else read_given(translator, SOURCES[index], targets[index])
         )
         by_hand.add(pair)
-    np.testing.assert_allclose(found.cross.entropy, by_hand.result().cross.entropy, rtol=1e-5)
+    np.testing.assert_allclose(profiles.cross.entropy, by_hand.result().cross.entropy, rtol=1e-5)
 
 
 @pytest.mark.parametrize("is_given", [False, True])
@@ -57,18 +57,18 @@ def test_reading_a_sample_can_be_stopped(translator: Translator, is_given: bool)
 @pytest.mark.parametrize("targets", [None, ["A man stands.", "Nothing.", "A man on a ladder."]])
 def test_a_sample_is_read_under_the_scalings_that_are_given(translator: Translator, targets) -> None:
     changes = (HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("decoder", 0, 0), -2.0))
-    found = profile_heads(translator, SOURCES, targets, changes=changes)
+    profiles = profile_heads(translator, SOURCES, targets, changes=changes)
     by_hand = HeadProfiler()
     for index in (0, 2):
         output = Greedy() if targets is None else GivenTarget(targets[index])
         by_hand.add(translator.run(Experiment(SOURCES[index], output, changes)))
     for kind in MAP_KINDS:
-        ours, expected = found.of_kind(kind), by_hand.result().of_kind(kind)
+        ours, expected = profiles.of_kind(kind), by_hand.result().of_kind(kind)
         np.testing.assert_allclose(ours.entropy, expected.entropy, rtol=1e-4)
         np.testing.assert_allclose(ours.distances, expected.distances, atol=1e-5)
     plain = profile_heads(translator, SOURCES, targets)
-    assert np.abs(found.encoder.confidence[1] - plain.encoder.confidence[1]).max() > 1e-5
-    np.testing.assert_allclose(found.encoder.entropy[0], plain.encoder.entropy[0], rtol=1e-5)
+    assert np.abs(profiles.encoder.confidence[1] - plain.encoder.confidence[1]).max() > 1e-5
+    np.testing.assert_allclose(profiles.encoder.entropy[0], plain.encoder.entropy[0], rtol=1e-5)
 
 
 def test_a_sample_of_nothing_is_refused(translator: Translator) -> None:

@@ -45,17 +45,17 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importance, "BATCH_SIZE", 2)  # several batches, padded ones among them
-    found = head_importance(translator, SOURCES, TARGETS)
-    assert found.before == pytest.approx(loss_pair_by_pair(translator), abs=1e-5)
-    assert (found.num_sentences, found.num_skipped) == (3, 1)
+    measured = head_importance(translator, SOURCES, TARGETS)
+    assert measured.before == pytest.approx(loss_pair_by_pair(translator), abs=1e-5)
+    assert (measured.num_sentences, measured.num_skipped) == (3, 1)
     for head in heads_of(translator.model.config):
         without = copy.copy(translator)
         without.model = copy.deepcopy(translator.model)
         module = attentions_of(without.model)[head.kind][head.layer]
         module.out_proj.weight.data[:, head.head * module.head_width : (head.head + 1) * module.head_width] = 0
-        expected = loss_pair_by_pair(without) - found.before
-        assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
-        assert found.effects[head] == found.of_kind(head.kind)[head.layer, head.head]
+        expected = loss_pair_by_pair(without) - measured.before
+        assert measured.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
+        assert measured.effects[head] == measured.of_kind(head.kind)[head.layer, head.head]
         assert abs(expected) > 1e-4
     for network in networks_of(translator.model.config):
         without = copy.copy(translator)
@@ -63,8 +63,8 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
         layers = {"encoder": without.model.encoder_layers, "decoder": without.model.decoder_layers}[network.side]
         for parameter in layers[network.layer].feed_forward.contract.parameters():
             parameter.data[:] = 0
-        expected = loss_pair_by_pair(without) - found.before
-        assert found.effects[network] == pytest.approx(expected, abs=1e-5), network
+        expected = loss_pair_by_pair(without) - measured.before
+        assert measured.effects[network] == pytest.approx(expected, abs=1e-5), network
         assert abs(expected) > 1e-4
 
 
@@ -76,15 +76,15 @@ def test_worth_is_measured_under_the_scalings_that_are_given(translator: Transla
         HeadScaled(Head("cross", 1, 0), -0.5),
         SoftmaxTemperature(Head("cross", 0, 1), 3.0),
     )
-    found = head_importance(translator, SOURCES, TARGETS, changes=changes)
-    assert found.before == pytest.approx(loss_pair_by_pair(translator, *changes), abs=1e-5)
-    assert found.before != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
+    measured = head_importance(translator, SOURCES, TARGETS, changes=changes)
+    assert measured.before == pytest.approx(loss_pair_by_pair(translator, *changes), abs=1e-5)
+    assert measured.before != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
     for head in heads_of(translator.model.config):
         others = (change for change in changes if change.head != head or isinstance(change, SoftmaxTemperature))
-        expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - found.before
-        assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
-    assert found.of_kind("encoder")[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"
-    assert found.of_kind("decoder")[0, 1] != pytest.approx(0, abs=1e-4)
+        expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - measured.before
+        assert measured.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
+    assert measured.of_kind("encoder")[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"
+    assert measured.of_kind("decoder")[0, 1] != pytest.approx(0, abs=1e-4)
 
 
 def test_a_sample_that_cannot_be_read_is_refused(translator: Translator) -> None:
@@ -100,7 +100,7 @@ def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pyt
     whole = head_importance(translator, SOURCES, TARGETS, on_progress=lambda *now: reported.append(now))
     assert reported == [(done, 34) for done in range(35)], "2 batches, 12 heads, 4 networks"
     steps = list(importance.importance_by_pass(translator, SOURCES, TARGETS))
-    assert [found is None for _, _, found in steps] == [done < 17 for done in range(35)]
+    assert [result is None for _, _, result in steps] == [done < 17 for done in range(35)]
     part, last = steps[17][2], steps[-1][2]
     assert part is not None
     assert last is not None
@@ -115,5 +115,5 @@ def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pyt
 
 
 def test_the_largest_importance_is_the_end_of_the_scale(translator: Translator) -> None:
-    found = head_importance(translator, SOURCES, TARGETS)
-    assert found.largest == pytest.approx(max(np.abs(found.of_kind(kind)).max() for kind in MAP_KINDS))
+    importance = head_importance(translator, SOURCES, TARGETS)
+    assert importance.largest == pytest.approx(max(np.abs(importance.of_kind(kind)).max() for kind in MAP_KINDS))

@@ -32,28 +32,28 @@ def test_the_last_depth_has_the_logits_of_the_model(config) -> None:
     model = make_model(config)
     interventions = compile_interventions(model, [SentenceChanges({Head("cross", 1, 2): 0.0})])
     for changes in (NO_INTERVENTIONS, interventions):
-        found = dict(logits_by_depth(PairPass(model, SOURCE, READ, changes)))
+        by_depth = dict(logits_by_depth(PairPass(model, SOURCE, READ, changes)))
         with torch.inference_mode():
             expected = model(torch.tensor([SOURCE]), torch.tensor([READ]), interventions=changes).logits[0]
-        assert len(found) == 3 * config.num_decoder_layers + 1
-        torch.testing.assert_close(list(found.values())[-1], expected, rtol=0, atol=1e-5)
+        assert len(by_depth) == 3 * config.num_decoder_layers + 1
+        torch.testing.assert_close(list(by_depth.values())[-1], expected, rtol=0, atol=1e-5)
 
 
 @every_kind
 def test_an_earlier_depth_has_the_logits_of_the_model_without_the_later_sublayers(config) -> None:
     model = make_model(config)
-    found = dict(logits_by_depth(PairPass(model, SOURCE, READ)))
+    by_depth = dict(logits_by_depth(PairPass(model, SOURCE, READ)))
     residuals = {
         Depth(index, sublayer): layer.get_submodule(residual)
         for index, layer in enumerate(model.decoder_layers)
         for sublayer, residual in SUBLAYERS["decoder"].items()
     }
-    assert list(found) == [Depth(), *residuals]
+    assert list(by_depth) == [Depth(), *residuals]
     removed: list[RemovableHandle] = []
-    for depth in reversed(found):  # each time one more of the last sublayers does nothing
+    for depth in reversed(by_depth):  # each time one more of the last sublayers does nothing
         with torch.inference_mode():
             expected = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
-        torch.testing.assert_close(found[depth], expected, rtol=0, atol=1e-5)
+        torch.testing.assert_close(by_depth[depth], expected, rtol=0, atol=1e-5)
         if depth in residuals:
             removed.append(residuals[depth].register_forward_hook(lambda module, inputs, output: inputs[0]))
     assert len(removed) == 3 * config.num_decoder_layers
@@ -62,11 +62,11 @@ def test_an_earlier_depth_has_the_logits_of_the_model_without_the_later_sublayer
 def test_a_hook_on_a_layer_changes_the_depth_at_its_end() -> None:
     model = make_model(KINDS["pre"])
     model.decoder_layers[-1].register_forward_hook(lambda module, inputs, output: (output[0] / 2, *output[1:]))
-    *_, (depth, found) = logits_by_depth(PairPass(model, SOURCE, READ))
+    *_, (depth, logits) = logits_by_depth(PairPass(model, SOURCE, READ))
     with torch.inference_mode():
         expected = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
     assert str(depth) == "layer 2 feed-forward"
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(logits, expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -75,9 +75,9 @@ def test_the_numbers_of_each_depth_are_those_of_its_distribution(name: str) -> N
     translation = translator.translate("3 7 2 5" if translator.run_config.is_copy_task else "ein mann steht")
     lens = logit_lens(translator, translation)
     chosen, steps = np.array(translation.predicted_ids), np.arange(len(translation.predicted_ids))
-    found = dict(logits_by_depth(PairPass(translator.model, translation.source_ids, translation.read_ids)))
-    assert lens.depths == tuple(found)
-    for row, logits in enumerate(found.values()):
+    by_depth = dict(logits_by_depth(PairPass(translator.model, translation.source_ids, translation.read_ids)))
+    assert lens.depths == tuple(by_depth)
+    for row, logits in enumerate(by_depth.values()):
         exact = logits.double().numpy()
         shares = np.exp(exact - exact.max(axis=-1, keepdims=True))
         shares /= shares.sum(axis=-1, keepdims=True)
@@ -87,7 +87,7 @@ def test_the_numbers_of_each_depth_are_those_of_its_distribution(name: str) -> N
         for step in steps:
             allowed = np.delete(shares[step], list(translator.rules.forbidden_at(step)))
             assert lens.ranks[row, step] == 1 + (allowed > own[step]).sum()
-            best = [each.probability for each in lens.candidates[row][step]]
+            best = [candidate.probability for candidate in lens.candidates[row][step]]
             np.testing.assert_allclose(best, np.sort(allowed)[::-1][: len(best)], rtol=0, atol=1e-5)
 
 
@@ -106,8 +106,8 @@ def test_the_last_depth_says_what_the_translation_says(bundled: Translator, expe
     assert lens.log_probabilities[-1] == pytest.approx(translation.log_probabilities, abs=1e-4)
     assert lens.entropies[-1] == pytest.approx(translation.entropies, abs=1e-4)
     assert lens.ranks[-1].tolist() == list(translation.ranks)
-    for found, known in zip(lens.candidates[-1], translation.alternatives, strict=True):
-        assert [each.entry for each in found] == [each.entry for each in known]
+    for candidates, known in zip(lens.candidates[-1], translation.alternatives, strict=True):
+        assert [candidate.entry for candidate in candidates] == [alternative.entry for alternative in known]
     with pytest.raises(ValueError, match="read-only"):
         lens.ranks[0, 0] = 1
 

@@ -90,15 +90,15 @@ def test_a_part_is_what_the_logits_lose_without_it_while_norms_and_other_sublaye
     translator, text = make_translator(name), text_for(name)
     for experiment in (Experiment(text), changed(translator, text)):
         translation = translator.run(experiment)
-        found = logit_parts(translator, translation)
+        by_step = logit_parts(translator, translation)
         frozen = FrozenModel(translator.model, translation.source_ids, translation.read_ids, experiment)
         ids = translator.checkpoint.codecs.target.vocabulary.ids
-        for place, component in enumerate(found[0].components[:-1]):
+        for index, component in enumerate(by_step[0].components[:-1]):
             lost = frozen.logits - frozen.without(component)
-            for step, parts in enumerate(found):
+            for step, parts in enumerate(by_step):
                 chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
                 expected = float(lost[step, chosen] - lost[step, rival])
-                assert parts.values[place] == pytest.approx(expected, abs=ALLOWED * np.abs(parts.values).sum())
+                assert parts.values[index] == pytest.approx(expected, abs=ALLOWED * np.abs(parts.values).sum())
 
 
 @every_model
@@ -106,18 +106,18 @@ def test_a_part_is_what_the_logits_lose_without_it_while_norms_and_other_sublaye
 def test_a_position_has_the_parts_that_its_values_lose_without_components_of_the_encoder(name: str) -> None:
     """In each layer, for one head of the original and another one of the changed translation."""
     translator, text = make_translator(name), text_for(name)
-    for place, experiment in enumerate((Experiment(text), changed(translator, text))):
+    for index, experiment in enumerate((Experiment(text), changed(translator, text))):
         translation = translator.run(experiment)
         parts = word_parts(translator, translation, min(2, len(translation.predicted_ids) - 1))
-        found = encoder_parts(translator, parts)
+        encoder = encoder_parts(translator, parts)
         allowed = ALLOWED * np.abs(parts.values).sum()
-        np.testing.assert_allclose(found.values.sum(axis=2), parts.keys, rtol=0, atol=allowed)
+        np.testing.assert_allclose(encoder.values.sum(axis=2), parts.keys, rtol=0, atol=allowed)
         frozen = FrozenModel(translator.model, translation.source_ids, translation.read_ids, experiment)
         num_layers, num_heads = parts.keys.shape[:2]
         for layer in range(num_layers):
-            head = (layer + place) % num_heads
-            expected = frozen_parts(translator, frozen, parts, Head("cross", layer, head), found.components)
-            np.testing.assert_allclose(found.values[layer, head], expected, rtol=0, atol=allowed)
+            head = (layer + index) % num_heads
+            expected = frozen_parts(translator, frozen, parts, Head("cross", layer, head), encoder.components)
+            np.testing.assert_allclose(encoder.values[layer, head], expected, rtol=0, atol=allowed)
 
 
 def frozen_parts(
@@ -128,16 +128,16 @@ def frozen_parts(
     chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
     module = attentions_of(frozen.model)["cross"][head.layer]
     axes = torch.eye(module.head_width, dtype=torch.float64)
-    logits = torch.stack([frozen.with_head(head, each)[parts.step] for each in (0 * axes[0], *axes)])
+    logits = torch.stack([frozen.with_head(head, axis)[parts.step] for axis in (0 * axes[0], *axes)])
     leads = logits[:, chosen] - logits[:, rival]
     factor = factors_of(parts.translation.experiment.scalings).get(head, 1.0)
     weights = factor * frozen.outputs[module][1][0, head.head, parts.step]  # [S]
     own = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
-    projection, bias = (each.detach().chunk(3)[2][own] for each in (module.in_proj_weight, module.in_proj_bias))
+    projection, bias = (tensor.detach().chunk(3)[2][own] for tensor in (module.in_proj_weight, module.in_proj_bias))
     _, memory = frozen.attended("cross", head.layer)
     lost = [memory - frozen.attended("cross", head.layer, component, "encoder")[1] for component in components[:-1]]
-    rest = (memory @ projection.T + bias) - sum(each @ projection.T for each in lost)
-    values = torch.stack([*(each @ projection.T for each in lost), rest])  # [C, S, K]
+    rest = (memory @ projection.T + bias) - sum(part @ projection.T for part in lost)
+    values = torch.stack([*(part @ projection.T for part in lost), rest])  # [C, S, K]
     return weights * (values @ (leads[1:] - leads[0]))
 
 
@@ -145,12 +145,12 @@ def test_heads_and_networks_that_are_off_have_no_encoder_parts() -> None:
     translator = make_translator("words, post-norm, learned positions")
     off = HeadScaled(Head("cross", 2, 3)), FeedForwardScaled(Network("encoder", 0))
     parts = word_parts(translator, translator.run(Experiment(TEXT, interventions=off)), 0)
-    found = encoder_parts(translator, parts)
-    assert found.parts is parts
-    assert not found.values[2, 3].any()
-    network = found.components.index(Network("encoder", 0))
-    assert not found.values[:, :, network].any()
-    assert found.values[2, 2].all(axis=1).sum() == len(found.components) - 1
+    encoder = encoder_parts(translator, parts)
+    assert encoder.parts is parts
+    assert not encoder.values[2, 3].any()
+    network = encoder.components.index(Network("encoder", 0))
+    assert not encoder.values[:, :, network].any()
+    assert encoder.values[2, 2].all(axis=1).sum() == len(encoder.components) - 1
 
 
 def test_a_head_or_network_that_is_off_has_no_part() -> None:
@@ -168,9 +168,9 @@ def test_components_are_token_position_sublayers_in_order_and_biases() -> None:
     translator = make_translator("words, post-norm, Marian's shape")
     components = logit_parts(translator, translator.run(Experiment(TEXT)))[0].components
     layers = [
-        each
+        component
         for layer in range(2)
-        for each in (
+        for component in (
             *(Head("decoder", layer, head) for head in range(2)),
             *(Head("cross", layer, head) for head in range(2)),
             Network("decoder", layer),
@@ -185,11 +185,11 @@ def test_an_addition_of_a_hook_is_the_remainder() -> None:
     handle = layer.register_forward_hook(lambda module, inputs, output: (output[0] + 1, *output[1:]))
     try:
         translation = translator.run(Experiment(TEXT))
-        found = logit_parts(translator, translation)
+        by_step = logit_parts(translator, translation)
     finally:
         handle.remove()
     ids = translator.checkpoint.codecs.target.vocabulary.ids
-    for parts in found:
+    for parts in by_step:
         chosen, rival = (
             translator.model.output.weight[[ids[parts.chosen.entry], ids[parts.rival.entry]]].sum(1).tolist()
         )
@@ -208,7 +208,11 @@ def test_an_addition_of_a_hook_is_the_remainder() -> None:
 def test_without_a_named_rival_it_is_the_best_other_token(bundled: Translator, experiment: Experiment) -> None:
     translation = bundled.run(experiment)
     for step, parts in enumerate(logit_parts(bundled, translation)):
-        others = [each for each in translation.alternatives[step] if each.token != translation.predicted_tokens[step]]
+        others = [
+            alternative
+            for alternative in translation.alternatives[step]
+            if alternative.token != translation.predicted_tokens[step]
+        ]
         assert parts.rival.entry == others[0].entry
         assert parts.rival.log_probability == pytest.approx(others[0].log_probability, abs=1e-3)
         assert_adds_up(parts)
@@ -231,7 +235,7 @@ def test_measured_effects_are_changes_of_scores_without_each_head_and_network(bu
         else:
             off = HeadScaled(component) if isinstance(component, Head) else FeedForwardScaled(component)
             without = experiment.with_interventions(off)
-            scores = [bundled.score(each, without)[2] for each in (translation, rival_translation)]
+            scores = [bundled.score(target, without)[2] for target in (translation, rival_translation)]
             assert change == pytest.approx(scores[0] - scores[1] - parts.difference, abs=1e-4)
     few = measure_parts(bundled, parts, [Head("cross", 0, 1), Origin.BIAS])
     assert few[0] == pytest.approx(measured[parts.components.index(Head("cross", 0, 1))], abs=1e-5)
@@ -255,10 +259,10 @@ def snow(bundled: Translator) -> Translation:
 
 def whole_word(translator: Translator, translation: Translation, step: int, tokens: list[str]) -> float:
     """The log-probability of these tokens after the same beginning: by forcing them, in the search."""
-    forced = tuple(ForcedToken(step + place, token) for place, token in enumerate(tokens))
-    found = translator.run(translation.experiment.with_interventions(*forced))
-    assert found.predicted_ids[:step] == translation.predicted_ids[:step]
-    return sum(found.log_probabilities[step : step + len(tokens)])
+    forced = tuple(ForcedToken(step + index, token) for index, token in enumerate(tokens))
+    forced_translation = translator.run(translation.experiment.with_interventions(*forced))
+    assert forced_translation.predicted_ids[:step] == translation.predicted_ids[:step]
+    return sum(forced_translation.log_probabilities[step : step + len(tokens)])
 
 
 @pytest.mark.heavy
@@ -267,7 +271,7 @@ def test_a_rival_of_several_pieces_is_compared_at_the_first_that_differs(
 ) -> None:
     step = snow.predicted_tokens.index("dogs")
     parts = word_parts(bundled, snow, step, "dogma")
-    pieces = [bundled.checkpoint.codecs.target.vocabulary.tokens[each] for each in _ids(bundled, "dogma")]
+    pieces = [bundled.checkpoint.codecs.target.vocabulary.tokens[token_id] for token_id in _ids(bundled, "dogma")]
     assert len(pieces) > 1
     assert (parts.step, parts.chosen.token, parts.rival.entry) == (step, "dogs", pieces[0])
     assert (parts.chosen_word.token, parts.rival_word.token) == ("dogs", "dogma")
@@ -306,11 +310,11 @@ def test_where_the_word_goes_on_from_the_rival_its_next_piece_is_explained(bundl
 @pytest.mark.heavy
 def test_a_rival_is_a_word_an_entry_or_an_alternative(bundled: Translator, snow: Translation) -> None:
     step = snow.predicted_tokens.index("play")
-    alternative = next(each for each in snow.alternatives[step] if each.token == "perform")
-    found = [word_parts(bundled, snow, step, rival) for rival in ("perform", "▁perform", alternative)]
-    assert len({parts.rival.entry for parts in found}) == 1
-    np.testing.assert_array_equal(found[0].values, found[1].values)
-    np.testing.assert_array_equal(found[0].values, found[2].values)
+    alternative = next(other for other in snow.alternatives[step] if other.token == "perform")
+    by_rival = [word_parts(bundled, snow, step, rival) for rival in ("perform", "▁perform", alternative)]
+    assert len({parts.rival.entry for parts in by_rival}) == 1
+    np.testing.assert_array_equal(by_rival[0].values, by_rival[1].values)
+    np.testing.assert_array_equal(by_rival[0].values, by_rival[2].values)
     end = word_parts(bundled, snow, len(snow.predicted_tokens) - 1, "and")
     assert end.chosen.token == snow.predicted_tokens[-1]
 
@@ -318,8 +322,8 @@ def test_a_rival_is_a_word_an_entry_or_an_alternative(bundled: Translator, snow:
 @pytest.mark.heavy
 def test_parts_of_a_given_target_sum_up_with_and_without_the_mask(bundled: Translator) -> None:
     for interventions in ((), (CausalMaskLifted(),)):
-        given = GivenTarget("Some cats sleep in the sun.")
-        for parts in logit_parts(bundled, bundled.run(Experiment("Zwei Hunde schlafen.", given, interventions))):
+        target = GivenTarget("Some cats sleep in the sun.")
+        for parts in logit_parts(bundled, bundled.run(Experiment("Zwei Hunde schlafen.", target, interventions))):
             assert_adds_up(parts)
 
 
@@ -346,7 +350,9 @@ def test_a_comparison_that_is_impossible_is_refused(
 
 
 def _ids(translator: Translator, word: str) -> list[int]:
-    return [token for each in translator.checkpoint.codecs.target.encode_text(f"a {word}")[1:] for token in each.ids]
+    return [
+        token for word_ids in translator.checkpoint.codecs.target.encode_text(f"a {word}")[1:] for token in word_ids.ids
+    ]
 
 
 @pytest.mark.heavy
@@ -363,7 +369,7 @@ def test_the_effect_of_changes_names_the_parts_of_the_most_changed_word_that_gre
     growth = {
         part: new - old
         for part, old, new in zip(before.components, before.values, after.values, strict=True)
-        if not isinstance(part, Origin) and part not in {each.part for each in off}
+        if not isinstance(part, Origin) and part not in {intervention.part for intervention in off}
     }
     effect = effect_of_changes(bundled, result)
     assert effect.word == word.text
@@ -371,7 +377,7 @@ def test_the_effect_of_changes_names_the_parts_of_the_most_changed_word_that_gre
     assert [part for part, _ in effect.increased] == sorted(growth, key=lambda part: -growth[part])[
         : len(effect.increased)
     ]
-    assert all(found == pytest.approx(growth[part], abs=1e-5) for part, found in effect.increased)
-    assert min(found for _, found in effect.increased) >= LEAST_INCREASE
+    assert all(change == pytest.approx(growth[part], abs=1e-5) for part, change in effect.increased)
+    assert min(change for _, change in effect.increased) >= LEAST_INCREASE
     assert effect.largest == max(growth, key=after.value_of)
     assert effect_of_changes(bundled, result, 0).word == result.original.target_words[0].text

@@ -73,19 +73,19 @@ def test_each_word_is_changed_alone(
 ) -> None:
     translator: Translator = request.getfixturevalue(f"{name}_translator")
     old = translator.run(Experiment(SENTENCE, interventions=changed))
-    found = occlude_source_words(translator, old, replacement=replacement)
-    assert found.translation is old
-    assert [occluded.word for occluded in found.words] == list(old.source_words)
+    occlusion = occlude_source_words(translator, old, replacement=replacement)
+    assert occlusion.translation is old
+    assert [occluded.word for occluded in occlusion.words] == list(old.source_words)
     codec = translator.checkpoint.codecs.source
-    for place, occluded in enumerate(found.words):
+    for index, occluded in enumerate(occlusion.words):
         if replacement is None:
-            put, edit = [], SourceWordRemoved(place)
+            put, edit = [], SourceWordRemoved(index)
         elif replacement == UNKNOWN:
-            put, edit = [codec.vocabulary.unknown_id], SourceWordReplaced(place, UNKNOWN)
+            put, edit = [codec.vocabulary.unknown_id], SourceWordReplaced(index, UNKNOWN)
         else:
-            words = codec.encode_text(replacement, begins_sentence=place == 0)
-            put, edit = [token for word in words for token in word.ids], SourceWordReplaced(place, replacement)
-        assert (occluded.edit.place, occluded.edit) == (place, edit)
+            words = codec.encode_text(replacement, begins_sentence=index == 0)
+            put, edit = [token for word in words for token in word.ids], SourceWordReplaced(index, replacement)
+        assert (occluded.edit.place, occluded.edit) == (index, edit)
         assert occluded.translation.experiment == old.experiment.with_interventions(edit)
         ids = [*old.source_ids[: occluded.word.start], *put, *old.source_ids[occluded.word.end :]]
         assert list(occluded.translation.source_ids) == ids
@@ -94,36 +94,36 @@ def test_each_word_is_changed_alone(
         )
         assert list(occluded.translation.predicted_ids) == expected
         assert occluded.log_probabilities == pytest.approx(scored_by_hand(translator, ids, old, *changed), abs=1e-4)
-        assert found.change_of(occluded) == pytest.approx(sum(occluded.log_probabilities) - old.log_probability)
+        assert occlusion.change_of(occluded) == pytest.approx(sum(occluded.log_probabilities) - old.log_probability)
 
 
 @pytest.mark.heavy
 def test_effects_are_changes_of_log_probability_word_by_word(subword_translator: Translator) -> None:
-    found = occlude_source_words(subword_translator, subword_translator.translate(SENTENCE))
-    old = found.translation
-    assert found.effects.shape == (len(old.target_words) + 1, len(old.source_words))
-    assert not found.effects.flags.writeable
-    for column, occluded in enumerate(found.words):
+    occlusion = occlude_source_words(subword_translator, subword_translator.translate(SENTENCE))
+    old = occlusion.translation
+    assert occlusion.effects.shape == (len(old.target_words) + 1, len(old.source_words))
+    assert not occlusion.effects.flags.writeable
+    for column, occluded in enumerate(occlusion.words):
         for row, word in enumerate(old.target_words):
             after, before = occluded.log_probabilities, old.log_probabilities
             expected = sum(after[word.start : word.end]) - sum(before[word.start : word.end])
-            assert found.effects[row, column] == pytest.approx(expected, abs=1e-4)
-        assert found.effects[:, column].sum() == pytest.approx(found.change_of(occluded), abs=1e-3)
+            assert occlusion.effects[row, column] == pytest.approx(expected, abs=1e-4)
+        assert occlusion.effects[:, column].sum() == pytest.approx(occlusion.change_of(occluded), abs=1e-3)
 
 
 def test_replacing_a_word_by_itself_changes_nothing(word_translator: Translator) -> None:
     old = word_translator.translate(SENTENCE)
-    found = occlude_source_words(word_translator, old, replacement="Arbeiter", places=[1])
-    assert [occluded.edit.place for occluded in found.words] == [1]
-    assert found.words[0].translation.text == old.text
-    assert found.change_of(found.words[0]) == pytest.approx(0, abs=1e-4)
+    occlusion = occlude_source_words(word_translator, old, replacement="Arbeiter", places=[1])
+    assert [occluded.edit.place for occluded in occlusion.words] == [1]
+    assert occlusion.words[0].translation.text == old.text
+    assert occlusion.change_of(occlusion.words[0]) == pytest.approx(0, abs=1e-4)
 
 
 def test_a_symbol_that_is_removed_is_left_out_of_the_copy(copy_translator: Translator) -> None:
     old = copy_translator.translate("1 5 3 7 2 9")
-    found = occlude_source_words(copy_translator, old, places=[3])
-    assert "7" not in found.words[0].translation.text.split()
-    assert found.effects[:, 0].argmin() == 2  # the words are those that are predicted: 5 3 7 2 9
+    occlusion = occlude_source_words(copy_translator, old, places=[3])
+    assert "7" not in occlusion.words[0].translation.text.split()
+    assert occlusion.effects[:, 0].argmin() == 2  # the words are those that are predicted: 5 3 7 2 9
     replaced = occlude_source_words(copy_translator, old, places=[3], replacement="8")
     assert replaced.words[0].translation.text == "1 5 3 8 2 9"
 
@@ -131,19 +131,19 @@ def test_a_symbol_that_is_removed_is_left_out_of_the_copy(copy_translator: Trans
 @pytest.mark.heavy
 def test_a_given_pair_and_heads_that_are_off_are_respected(word_translator: Translator) -> None:
     off = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("encoder", 0, 2)))
-    given = word_translator.run(Experiment(SENTENCE, GivenTarget("A dog sleeps."), off))
-    found = occlude_source_words(word_translator, given, places=[0])
-    assert found.translation is given
-    assert len(found.words[0].log_probabilities) == len(given.predicted_ids)
-    translated = found.words[0].translation
+    scored = word_translator.run(Experiment(SENTENCE, GivenTarget("A dog sleeps."), off))
+    occlusion = occlude_source_words(word_translator, scored, places=[0])
+    assert occlusion.translation is scored
+    assert len(occlusion.words[0].log_probabilities) == len(scored.predicted_ids)
+    translated = occlusion.words[0].translation
     assert not translated.is_given
     assert translated.experiment == Experiment(SENTENCE, interventions=(SourceWordRemoved(0), *off))
-    ids = [*given.source_ids[:1], *given.source_ids[2:]]
-    assert found.words[0].log_probabilities == pytest.approx(
-        scored_by_hand(word_translator, ids, given, *off), abs=1e-4
+    ids = [*scored.source_ids[:1], *scored.source_ids[2:]]
+    assert occlusion.words[0].log_probabilities == pytest.approx(
+        scored_by_hand(word_translator, ids, scored, *off), abs=1e-4
     )
-    plain = occlude_source_words(word_translator, word_translator.run(given.experiment.baseline), places=[0])
-    assert found.words[0].log_probabilities != pytest.approx(plain.words[0].log_probabilities, abs=1e-4)
+    plain = occlude_source_words(word_translator, word_translator.run(scored.experiment.baseline), places=[0])
+    assert occlusion.words[0].log_probabilities != pytest.approx(plain.words[0].log_probabilities, abs=1e-4)
 
 
 @pytest.mark.heavy
@@ -155,8 +155,8 @@ def test_the_changed_sentence_is_translated_the_way_the_old_one_was(subword_tran
         Experiment(SENTENCE, interventions=(ForcedToken(1, other),)),
         Experiment(SENTENCE, interventions=(AttentionRow(Head("decoder", 1, 0), 1, (1, 0)), SourceWordRemoved(0))),
     ):
-        found = occlude_source_words(subword_translator, subword_translator.run(experiment), places=[2, 3])
-        for occluded in found.words:
+        occlusion = occlude_source_words(subword_translator, subword_translator.run(experiment), places=[2, 3])
+        for occluded in occlusion.words:
             alone = subword_translator.run(experiment.with_interventions(SourceWordRemoved(occluded.edit.place)))
             assert occluded.translation.experiment == alone.experiment
             assert occluded.translation.predicted_ids == alone.predicted_ids
@@ -166,8 +166,8 @@ def test_the_changed_sentence_is_translated_the_way_the_old_one_was(subword_tran
 def test_words_that_replaced_one_are_one_place(word_translator: Translator) -> None:
     edited = Experiment(SENTENCE, interventions=(SourceWordReplaced(1, "kleiner Hund"), SourceWordRemoved(3)))
     old = word_translator.run(edited)
-    found = occlude_source_words(word_translator, old)
-    assert [(occluded.edit.place, occluded.word.text) for occluded in found.words] == [
+    occlusion = occlude_source_words(word_translator, old)
+    assert [(occluded.edit.place, occluded.word.text) for occluded in occlusion.words] == [
         (0, "ein"),
         (1, "kleiner hund"),
         (2, "schläft"),
@@ -175,7 +175,7 @@ def test_words_that_replaced_one_are_one_place(word_translator: Translator) -> N
         (5, "haus"),
         (6, "."),
     ]
-    without = found.words[1].translation
+    without = occlusion.words[1].translation
     assert without.experiment.interventions == (SourceWordRemoved(1), SourceWordRemoved(3))
     assert without.source_ids == (*old.source_ids[:2], *old.source_ids[4:])
 
@@ -217,18 +217,20 @@ def test_a_word_that_was_removed_already_is_no_longer_there(word_translator: Tra
 def test_rows_over_the_source_are_left_out_where_words_are_removed(word_translator: Translator) -> None:
     plain = word_translator.translate(SENTENCE)
     row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * len(plain.source_tokens))
-    kept = (HeadScaled(Head("cross", 1, 1)), AttentionRow(Head("decoder", 1, 0), 1, (1, 0)))
-    old = word_translator.run(Experiment(SENTENCE, interventions=(row, *kept)))
-    without_row = Experiment(SENTENCE, interventions=kept)
-    found = occlude_source_words(word_translator, old)
-    assert found.left_out == (row,)
-    assert found.log_probabilities == word_translator.score_many(old, [without_row])[0] != old.log_probabilities
-    for word in found.words:
+    other_changes = (HeadScaled(Head("cross", 1, 1)), AttentionRow(Head("decoder", 1, 0), 1, (1, 0)))
+    old = word_translator.run(Experiment(SENTENCE, interventions=(row, *other_changes)))
+    without_row = Experiment(SENTENCE, interventions=other_changes)
+    occlusion = occlude_source_words(word_translator, old)
+    assert occlusion.left_out == (row,)
+    assert occlusion.log_probabilities == word_translator.score_many(old, [without_row])[0] != old.log_probabilities
+    for word in occlusion.words:
         changed = without_row.with_interventions(SourceWordRemoved(word.edit.place))
-        expected = sum(word_translator.score_many(old, [changed])[0]) - sum(found.log_probabilities)
-        assert found.change_of(word) == pytest.approx(expected, abs=1e-4)
+        expected = sum(word_translator.score_many(old, [changed])[0]) - sum(occlusion.log_probabilities)
+        assert occlusion.change_of(word) == pytest.approx(expected, abs=1e-4)
         assert word.translation.experiment == changed
-    assert found.effects.sum(axis=0) == pytest.approx([found.change_of(word) for word in found.words], abs=1e-4)
+    assert occlusion.effects.sum(axis=0) == pytest.approx(
+        [occlusion.change_of(word) for word in occlusion.words], abs=1e-4
+    )
     with pytest.raises(ExperimentError, match="It needs one for each"):
         occlude_source_words(word_translator, old, replacement="eine Katze")
     assert occlude_source_words(word_translator, plain).left_out == ()
@@ -263,7 +265,7 @@ def test_scores_and_translations_alone_are_those_of_both_together(word_translato
         expected = {word.edit.place: both.change_of(word) for word in both.words}
         assert dict(scores.by_place) == pytest.approx(expected, abs=1e-4)
         places = [word.edit.place for word in both.words][-2:]
-        texts = [each.text for each in translate_without_source_words(word_translator, old, places)]
+        texts = [translation.text for translation in translate_without_source_words(word_translator, old, places)]
         assert texts == [word.translation.text for word in both.words][-2:]
 
 

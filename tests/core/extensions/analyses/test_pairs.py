@@ -45,13 +45,13 @@ def log_probability(translator: Translator, source: str, prefix: str, word: str)
     def ids_of(text: str) -> list[int]:
         if text in codec.vocabulary.ids and (not codec.has_pieces or text.startswith(("▁", "<"))):
             return [codec.vocabulary.ids[text]]
-        return [token for each in codec.encode_text(text) for token in each.ids] if text else []
+        return [token for word in codec.encode_text(text) for token in word.ids] if text else []
 
     first, pieces = ids_of(prefix), ids_of(word)
     read = torch.tensor([[rules.start_id, *first, *pieces[:-1]]])
     with torch.no_grad():
-        found = translator.model(torch.tensor([source_ids]), read).logits[0].log_softmax(dim=-1)
-    return sum(float(found[len(first) + place, piece]) for place, piece in enumerate(pieces))
+        log_probabilities = translator.model(torch.tensor([source_ids]), read).logits[0].log_softmax(dim=-1)
+    return sum(float(log_probabilities[len(first) + index, piece]) for index, piece in enumerate(pieces))
 
 
 def differences(translator: Translator, pairs: tuple[WordPair, ...]) -> list[float]:
@@ -65,11 +65,11 @@ def differences(translator: Translator, pairs: tuple[WordPair, ...]) -> list[flo
 @pytest.mark.heavy
 def test_differences_are_those_of_the_plain_model_and_parts_add_up(translator: Translator) -> None:
     done: list[tuple[int, int]] = []
-    found = attribute_pairs(translator, PAIRS, on_progress=lambda *now: done.append(now))
-    np.testing.assert_allclose(found.differences, differences(translator, PAIRS), atol=1e-4)
-    np.testing.assert_allclose(found.explained, found.differences, atol=1e-4, err_msg="words of one token")
-    np.testing.assert_allclose(found.parts.sum(axis=1), found.explained, atol=1e-4)
-    assert found.parts.shape == (len(PAIRS), len(found.components))
+    attribution = attribute_pairs(translator, PAIRS, on_progress=lambda *now: done.append(now))
+    np.testing.assert_allclose(attribution.differences, differences(translator, PAIRS), atol=1e-4)
+    np.testing.assert_allclose(attribution.explained, attribution.differences, atol=1e-4, err_msg="words of one token")
+    np.testing.assert_allclose(attribution.parts.sum(axis=1), attribution.explained, atol=1e-4)
+    assert attribution.parts.shape == (len(PAIRS), len(attribution.components))
     assert done == [(number, len(PAIRS)) for number in range(1, len(PAIRS) + 1)]
 
 
@@ -85,10 +85,10 @@ def test_every_kind_of_model_is_measured(name: str) -> None:
         if entry not in codec.specials and (not codec.has_pieces or entry.startswith("▁")) and codec.encode_text(entry)
     ]
     pairs = (WordPair(text, "", entries[0], entries[1]), WordPair(text, entries[2], entries[3], entries[4]))
-    found = attribute_pairs(translator, pairs)
+    attribution = attribute_pairs(translator, pairs)
     expected = differences(translator, pairs)
-    np.testing.assert_allclose(found.differences, expected, atol=1e-3)
-    np.testing.assert_allclose(found.parts.sum(axis=1), found.explained, atol=1e-3)
+    np.testing.assert_allclose(attribution.differences, expected, atol=1e-3)
+    np.testing.assert_allclose(attribution.parts.sum(axis=1), attribution.explained, atol=1e-3)
     assert pairs_importance(translator, pairs).before == pytest.approx(np.mean(expected), abs=1e-3)
 
 
@@ -97,13 +97,13 @@ def test_words_of_several_pieces_count_whole(subword_translator: Translator) -> 
     codec = subword_translator.checkpoint.codecs.target
     words = ["dogs", "playing", "ladders", "standing"]
     num_pieces = {word: len(codec.encode_text(word)[0].ids) for word in words}
-    word = max(words, key=lambda each: num_pieces[each])
+    word = max(words, key=lambda candidate: num_pieces[candidate])
     assert num_pieces[word] > 1
-    rival = next(each for each in words if each[0] != word[0])
+    rival = next(candidate for candidate in words if candidate[0] != word[0])
     pairs = (WordPair("Ein Mann steht.", "a", word, rival),)
-    found = attribute_pairs(subword_translator, pairs)
-    np.testing.assert_allclose(found.differences, differences(subword_translator, pairs), atol=1e-4)
-    assert abs(found.differences[0] - found.explained[0]) > 1e-3, "later pieces count too"
+    attribution = attribute_pairs(subword_translator, pairs)
+    np.testing.assert_allclose(attribution.differences, differences(subword_translator, pairs), atol=1e-4)
+    assert abs(attribution.differences[0] - attribution.explained[0]) > 1e-3, "later pieces count too"
     before = pairs_importance(subword_translator, pairs).before
     assert before == pytest.approx(differences(subword_translator, pairs)[0], abs=1e-4)
 
@@ -113,10 +113,10 @@ def test_effects_are_the_mean_without_the_weights_minus_the_mean_with_them(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importance, "BATCH_SIZE", 4)  # word and rival of a pair in different batches
-    found = pairs_importance(translator, PAIRS)
+    measured = pairs_importance(translator, PAIRS)
     whole = np.mean(differences(translator, PAIRS))
-    assert found.before == pytest.approx(whole, abs=1e-5)
-    assert found.num_sentences == len(PAIRS)
+    assert measured.before == pytest.approx(whole, abs=1e-5)
+    assert measured.num_sentences == len(PAIRS)
     changes = []
     for part in (*heads_of(translator.model.config), *networks_of(translator.model.config)):
         without = copy.copy(translator)
@@ -129,18 +129,18 @@ def test_effects_are_the_mean_without_the_weights_minus_the_mean_with_them(
             for parameter in layers[part.layer].feed_forward.contract.parameters():
                 parameter.data[:] = 0
         changes.append(np.mean(differences(without, PAIRS)) - whole)
-        assert found.effects[part] == pytest.approx(changes[-1], abs=1e-4), part
+        assert measured.effects[part] == pytest.approx(changes[-1], abs=1e-4), part
     assert np.abs(changes).max() > 0.1
 
 
 @pytest.mark.heavy
 def test_changes_apply_to_the_metric_its_parts_and_its_importance(translator: Translator) -> None:
-    found = attribute_pairs(translator, PAIRS, changes=CHANGES)
-    assert np.abs(found.differences - attribute_pairs(translator, PAIRS).differences).max() > 1e-3
-    np.testing.assert_allclose(found.parts.sum(axis=1), found.explained, atol=1e-4)
+    attribution = attribute_pairs(translator, PAIRS, changes=CHANGES)
+    assert np.abs(attribution.differences - attribute_pairs(translator, PAIRS).differences).max() > 1e-3
+    np.testing.assert_allclose(attribution.parts.sum(axis=1), attribution.explained, atol=1e-4)
     importance_of_parts = pairs_importance(translator, PAIRS, changes=CHANGES)
-    assert importance_of_parts.before == pytest.approx(found.differences.mean(), abs=1e-4)
-    assert importance_of_parts.changes == found.changes == CHANGES
+    assert importance_of_parts.before == pytest.approx(attribution.differences.mean(), abs=1e-4)
+    assert importance_of_parts.changes == attribution.changes == CHANGES
 
 
 def test_a_file_is_read_with_its_line_numbers(tmp_path: Path) -> None:

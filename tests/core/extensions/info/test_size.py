@@ -84,8 +84,8 @@ def build(config: ModelConfig, num_source: int, num_target: int) -> Transformer:
 
 
 def module_of(name: str) -> Module:
-    (found,) = [module for module, pattern in PATTERNS.items() if re.match(pattern, name)]
-    return found
+    (module,) = [module for module, pattern in PATTERNS.items() if re.match(pattern, name)]
+    return module
 
 
 def count(model: Transformer, source_length: int, target_length: int, *, need_maps: bool) -> FlopCounterMode:
@@ -132,7 +132,7 @@ def test_a_shared_matrix_is_told_where_it_is_used_again(config: ModelConfig, num
     }
     shared = {row.module: row.shared_with for row in size_rows(config, num_source, num_target, 1, 1)}
     for module, matrix in matrices.items():
-        first = next(name for name, each in matrices.items() if each is matrix)
+        first = next(name for name, other in matrices.items() if other is matrix)
         assert shared[module] == (None if first == module else first)
 
 

@@ -137,7 +137,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("path", "new", "expected"), WRONG, ids=[f"{each[0]}={each[1]!r}"[:50] for each in WRONG])
+@pytest.mark.parametrize(("path", "new", "expected"), WRONG, ids=[f"{case[0]}={case[1]!r}"[:50] for case in WRONG])
 def test_a_wrong_field_is_named_by_its_path(path: str, new: Any, expected: str) -> None:
     assert expected in refused(_at(values(), path, new))
 
@@ -221,21 +221,21 @@ def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change
     for number in range(1_500):
         scenes = tuple(
             Scene(
-                f"Scene {place}", "text", SavedExperiment(random_experiment(random_numbers, AnyValues()), MODEL, VIEW)
+                f"Scene {number}", "text", SavedExperiment(random_experiment(random_numbers, AnyValues()), MODEL, VIEW)
             )
-            for place in range(random_numbers.randrange(1, 4))
+            for number in range(random_numbers.randrange(1, 4))
         )
         data = change(lesson_to_bytes(Lesson("Fuzzed", scenes)), random_numbers)
-        found = _read_or_message(lambda data=data: document_from_bytes(data, path, "lesson"))
-        if isinstance(found, str):
-            assert str(path) in found
-            found.encode("utf-8")
+        result = _read_or_message(lambda data=data: document_from_bytes(data, path, "lesson"))
+        if isinstance(result, str):
+            assert str(path) in result
+            result.encode("utf-8")
             num_refused += 1
         else:
-            assert document_from_bytes(lesson_to_bytes(found), path, "lesson") == found
-            assert document_from_bytes(data, path, "experiment", "lesson") == found
+            assert document_from_bytes(lesson_to_bytes(result), path, "lesson") == result
+            assert document_from_bytes(data, path, "experiment", "lesson") == result
             num_read += 1
         if number % 50 == 0:  # through the file system, too
             path.write_bytes(data)
-            assert _read_or_message(lambda: read_lesson_file(path)) == found
+            assert _read_or_message(lambda: read_lesson_file(path)) == result
     assert min(num_refused, num_read) > 50, "the changes are no test of both"

@@ -93,7 +93,7 @@ def answered(results: Results, title: str) -> tuple[ExperimentResult, np.ndarray
 
 
 def percentages(title: str) -> list[int]:
-    return [int(each) for each in re.findall(r"(\d+)%", scene_named(title)[2].answer)]
+    return [int(number) for number in re.findall(r"(\d+)%", scene_named(title)[2].answer)]
 
 
 def test_every_scene_has_an_answer() -> None:
@@ -108,7 +108,7 @@ def test_answers_about_the_first_lesson_hold(translator: Translator, results: Re
     largest = result.changed.maps.cross[:, :, row].max(axis=-1)
     spread = [f"{layer + 1}·{head + 1}" for layer, head in np.argwhere(largest <= 0.4)]
     assert spread == ["1·6", "3·4", "3·7"], "the first is the scene's own head"
-    assert all(each in scene_named("One row")[2].answer for each in spread[1:])
+    assert all(percentage in scene_named("One row")[2].answer for percentage in spread[1:])
     result, weights, _ = answered(results, "Looking back")
     assert not np.triu(weights, k=1).any()
     result, _, _ = answered(results, "Without cross-attention")
@@ -120,10 +120,10 @@ def test_answers_about_the_first_lesson_hold(translator: Translator, results: Re
 def test_answers_about_word_order_hold(results: Results) -> None:
     result, weights, words = answered(results, "The same order")
     columns = weights.argmax(axis=-1)
-    kept = [row for row in range(1, len(columns)) if columns[row] <= columns[row - 1]]
-    assert list(dict.fromkeys(words))[:2] == [result.changed.predicted_tokens[row] for row in kept]
-    assert [result.changed.source_tokens[columns[row]] for row in kept] == ["schnee", "."]
-    assert [columns[row] - columns[row - 1] for row in kept] == [0, -1]
+    rows = [row for row in range(1, len(columns)) if columns[row] <= columns[row - 1]]
+    assert list(dict.fromkeys(words))[:2] == [result.changed.predicted_tokens[row] for row in rows]
+    assert [result.changed.source_tokens[columns[row]] for row in rows] == ["schnee", "."]
+    assert [columns[row] - columns[row - 1] for row in rows] == [0, -1]
 
     result, weights, words = answered(results, "The verb before its subject")
     source, target = result.changed.source_tokens, result.changed.predicted_tokens
@@ -141,8 +141,8 @@ def test_answers_about_word_order_hold(results: Results) -> None:
 
     result, _, words = answered(results, "The verb at the end of a clause")
     row, column = result.changed.predicted_tokens.index("wearing"), result.changed.source_tokens.index("trägt")
-    found = np.argwhere(result.changed.maps.cross[:, :, row].argmax(axis=-1) == column)
-    names = [f"{layer + 1}·{head + 1}" for layer, head in found]
+    heads = np.argwhere(result.changed.maps.cross[:, :, row].argmax(axis=-1) == column)
+    names = [f"{layer + 1}·{head + 1}" for layer, head in heads]
     answer = scene_named("The verb at the end of a clause")[2].answer
     assert re.findall(r"\d·\d", answer) == [name for name in names if name != "2·8"] != names
 
@@ -189,7 +189,7 @@ def test_answers_about_different_heads_hold(translator: Translator, results: Res
 
 def test_answers_about_explanation_hold(translator: Translator, results: Results) -> None:
     result, _, words = answered(results, "Without the head")
-    before, after = (np.exp(each.log_probabilities) for each in (result.original, result.changed))
+    before, after = (np.exp(translation.log_probabilities) for translation in (result.original, result.changed))
     step = int(np.abs(after - before).argmax())
     assert result.changed.predicted_tokens[step] == words[0]
     assert [round(100 * before[step]), round(100 * after[step])] == percentages("Without the head")

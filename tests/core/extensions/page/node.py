@@ -60,7 +60,7 @@ class Page:
             check_same(translation, answer["value"])
 
 
-def check_same(expected: Translation, found: dict[str, Any]) -> None:
+def check_same(expected: Translation, answer: dict[str, Any]) -> None:
     """Raises unless a translation from the script is the product's."""
     about = expected.experiment
     for name, value in {
@@ -75,30 +75,30 @@ def check_same(expected: Translation, found: dict[str, Any]) -> None:
         "ignoredText": expected.ignored_text,
         "notes": expected.notes,
     }.items():
-        assert found[name] == (list(value) if isinstance(value, tuple) else value), (name, about)
+        assert answer[name] == (list(value) if isinstance(value, tuple) else value), (name, about)
     for name, words in (("sourceWords", expected.source_words), ("targetWords", expected.target_words)):
-        assert found[name] == [vars(word) for word in words], (name, about)
-    assert found["unreached"] == [part_to_json(each) for each in expected.unreached]
-    assert found["logProbabilities"] == pytest.approx(expected.log_probabilities, abs=TOLERANCE), about
-    for alternatives, here in zip(expected.alternatives, found["alternatives"], strict=True):
-        assert [each["logProbability"] for each in here] == pytest.approx(
+        assert answer[name] == [vars(word) for word in words], (name, about)
+    assert answer["unreached"] == [part_to_json(intervention) for intervention in expected.unreached]
+    assert answer["logProbabilities"] == pytest.approx(expected.log_probabilities, abs=TOLERANCE), about
+    for alternatives, here in zip(expected.alternatives, answer["alternatives"], strict=True):
+        assert [alternative["logProbability"] for alternative in here] == pytest.approx(
             [alternative.log_probability for alternative in alternatives], abs=TOLERANCE
         )
         assert (here[0]["token"], here[0]["entry"]) == (alternatives[0].token, alternatives[0].entry)
     for kind in MAP_KINDS:
-        maps = found["attention"][kind]
+        maps = answer["attention"][kind]
         values = np.frombuffer(base64.b64decode(maps["values"]), "<f4").reshape(maps["shape"])
         np.testing.assert_allclose(values, expected.maps.of_kind(kind), rtol=0, atol=TOLERANCE, err_msg=str(about))
-    _check_coverage(expected, found["coverage"])
+    _check_coverage(expected, answer["coverage"])
 
 
-def _check_coverage(expected: Translation, found: dict[str, Any] | None) -> None:
+def _check_coverage(expected: Translation, answer: dict[str, Any] | None) -> None:
     coverage = expected.coverage
-    assert (coverage is None) == (found is None)
-    if coverage is None or found is None:
+    assert (coverage is None) == (answer is None)
+    if coverage is None or answer is None:
         return
-    assert found["isUnlikeTraining"] == coverage.is_unlike_training
+    assert answer["isUnlikeTraining"] == coverage.is_unlike_training
     for name, words in (("rareWords", coverage.rare_words), ("respelledWords", coverage.respelled_words)):
-        assert [(each["text"], each["start"], each["end"], each["explanation"]) for each in found[name]] == [
+        assert [(word["text"], word["start"], word["end"], word["explanation"]) for word in answer[name]] == [
             (word.text, word.start, word.end, word.explanation) for word in words
         ]

@@ -63,13 +63,13 @@ def page(translator: Translator, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def each_intervention(translator: Translator, text: str) -> Iterator[tuple[Intervention, ...]]:
     """Each type of change to a sentence of at least four words: alone, then all together."""
     length = len(encode_source(text, translator.checkpoint.codecs.source, translator.run_config).ids)
-    place = length % 3
-    head = Head("cross", place, length % 8)
+    own_layer = length % 3
+    head = Head("cross", own_layer, length % 8)
     single: tuple[tuple[Intervention, ...], ...] = (
-        (HeadScaled(head), HeadScaled(Head("encoder", (place + 1) % 3, (length + 3) % 8))),
-        (HeadScaled(Head("decoder", place, 2), 2.5), HeadScaled(head, -1.0)),
+        (HeadScaled(head), HeadScaled(Head("encoder", (own_layer + 1) % 3, (length + 3) % 8))),
+        (HeadScaled(Head("decoder", own_layer, 2), 2.5), HeadScaled(head, -1.0)),
         tuple(HeadScaled(Head("cross", layer, number)) for layer in range(3) for number in range(8)),
-        (FeedForwardScaled(Network("encoder", place)), FeedForwardScaled(Network("decoder", 2), 0.5)),
+        (FeedForwardScaled(Network("encoder", own_layer)), FeedForwardScaled(Network("decoder", 2), 0.5)),
         (SoftmaxTemperature(head, 4.0), SoftmaxTemperature(Head("decoder", 1, 1), 0.2)),
         (
             AttentionRow(Head("cross", 2, 4), 1, (*(0.0,) * (length - 1), 1.0)),
@@ -104,22 +104,22 @@ def test_texts_of_any_length_get_the_same_ids_and_notes(translator: Translator, 
 def check_sources(translator: Translator, page: Page, lines: list[str] | tuple[str, ...]) -> None:
     """Raises unless ids, labels, notes and errors are the product's."""
     for line, answer in zip(lines, page.answers([("encode", line) for line in lines]), strict=True):
-        found = answer.get("value", {})
-        here = found and [found[name] for name in ("ids", "labels", "notes", "ignoredText", "unknownPositions")]
+        value = answer.get("value", {})
+        here = value and [value[name] for name in ("ids", "labels", "notes", "ignoredText", "unknownPositions")]
         assert (here or answer["error"]) == source_or_error(translator, line), line[:80]
 
 
 def source_or_error(translator: Translator, line: str) -> object:
     try:
-        found = encode_source(line, translator.checkpoint.codecs.source, translator.run_config)
+        source = encode_source(line, translator.checkpoint.codecs.source, translator.run_config)
     except TextError as error:
         return str(error)
     return [
-        list(found.ids),
-        list(found.labels),
-        list(texts_of(found.notes)),
-        found.ignored_text,
-        list(found.unknown_positions),
+        list(source.ids),
+        list(source.labels),
+        list(texts_of(source.notes)),
+        source.ignored_text,
+        list(source.unknown_positions),
     ]
 
 
@@ -136,8 +136,8 @@ def test_target_sentences_of_the_corpus_are_joined_alike(
 ) -> None:
     codec = translator.checkpoint.codecs.target
     words = [[word.text for word in codec.encode_text(line)] for line in read_lines(multi30k_folder / "val.en.gz")]
-    answers = page.answers([("join", each) for each in words])
-    assert [answer["value"] for answer in answers] == [detokenize(each) for each in words]
+    answers = page.answers([("join", sentence) for sentence in words])
+    assert [answer["value"] for answer in answers] == [detokenize(sentence) for sentence in words]
 
 
 @pytest.mark.slow
@@ -154,5 +154,9 @@ def test_each_intervention_in_sixty_sentences_of_the_corpus_is_that_of_the_produ
 ) -> None:
     lines = [line for line in read_lines(multi30k_folder / "val.de.gz") if len(line.split()) >= 4][part:60:4]
     for first in range(0, len(lines), 5):  # each start of node takes a second
-        batch = [(line, each) for line in lines[first : first + 5] for each in each_intervention(translator, line)]
-        page.check([Experiment(line, interventions=each) for line, each in batch])
+        batch = [
+            (line, interventions)
+            for line in lines[first : first + 5]
+            for interventions in each_intervention(translator, line)
+        ]
+        page.check([Experiment(line, interventions=interventions) for line, interventions in batch])

@@ -110,7 +110,7 @@ def test_what_the_product_refuses_is_refused_with_the_same_message(model: str, t
         Experiment("ab " * 7_000),
         Experiment(text, interventions=(SourceWordRemoved(7),)),
         Experiment(text, interventions=(SourceWordReplaced(3, "see"),)),
-        Experiment(text, interventions=tuple(SourceWordRemoved(place) for place in range(3))),
+        Experiment(text, interventions=tuple(SourceWordRemoved(index) for index in range(3))),
         Experiment(text, interventions=(SourceWordReplaced(0, "hund " * 30),)),
         Experiment(text, interventions=(ForcedToken(2, "nowhere"),)),
         Experiment(text, interventions=(ForcedToken(2, "<pad>"),)),
@@ -143,14 +143,14 @@ def test_a_typed_word_is_forced_by_the_same_tokens(model: str, tmp_path: Path) -
     translator = make_translator(model)
     typed = ["dog", "the dog", "▁d", "·o", "<eos>", "Dog", "qqq", "stands", "xxé", "<sos>", "·", "<unk>"]
     places = [(step, text) for step in (0, 3) for text in typed]
-    expected = [forced_or_error(translator, *place) for place in places]
-    answers = Page(translator, tmp_path).answers([("force", list(place)) for place in places])
+    expected = [forced_or_error(translator, *typed) for typed in places]
+    answers = Page(translator, tmp_path).answers([("force", list(typed)) for typed in places])
     assert [answer.get("error", answer.get("value")) for answer in answers] == expected
-    assert any(isinstance(each, str) for each in expected)
+    assert any(isinstance(outcome, str) for outcome in expected)
 
 
 def forced_or_error(translator: Translator, step: int, text: str) -> object:
     try:
-        return [part_to_json(each) for each in forced_word(step, text, translator.checkpoint.codecs.target)]
+        return [part_to_json(token) for token in forced_word(step, text, translator.checkpoint.codecs.target)]
     except ExperimentError as error:
         return str(error)

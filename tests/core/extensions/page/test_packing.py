@@ -23,18 +23,18 @@ SUBWORDS = "subwords, pre-norm, all tied"
 def unpacked(packed: packing.PackedModel) -> dict[str, np.ndarray]:
     """The weights, read by the definition of planes."""
     described, data = json.loads(gzip.decompress(packed.description)), gzip.decompress(packed.weights)
-    found, first = {}, 0
+    tensors, first = {}, 0
     for size in (2, 4):
-        group = [each for each in described["tensors"] if each["bytes"] == size]
-        total = sum(int(np.prod(each["shape"])) for each in group)
+        group = [tensor for tensor in described["tensors"] if tensor["bytes"] == size]
+        total = sum(int(np.prod(tensor["shape"])) for tensor in group)
         planes = [data[first + plane * total : first + (plane + 1) * total] for plane in range(size)]
         numbers = np.frombuffer(bytes(byte for bytes_ in zip(*planes, strict=True) for byte in bytes_), f"<f{size}")
         first += total * size
-        for each in group:
-            count = int(np.prod(each["shape"]))
-            found[each["name"]], numbers = numbers[:count].reshape(each["shape"]), numbers[count:]
+        for tensor in group:
+            count = int(np.prod(tensor["shape"]))
+            tensors[tensor["name"]], numbers = numbers[:count].reshape(tensor["shape"]), numbers[count:]
     assert first == len(data)
-    return found
+    return tensors
 
 
 def changed(checkpoint: Checkpoint, **data: object) -> Checkpoint:
@@ -44,10 +44,10 @@ def changed(checkpoint: Checkpoint, **data: object) -> Checkpoint:
 def test_weights_are_kept_to_the_last_bit_where_16_bits_do_not_suffice() -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
     packed = pack_model(checkpoint, "mine", bits=32)
-    found = unpacked(packed)
-    assert found.keys() == checkpoint.weights.keys()
+    tensors = unpacked(packed)
+    assert tensors.keys() == checkpoint.weights.keys()
     for name, value in checkpoint.weights.items():
-        assert np.array_equal(found[name], value.detach().numpy()), name
+        assert np.array_equal(tensors[name], value.detach().numpy()), name
     assert re.search(r"^\d+ of \d+ tensors of this model need 32 bits, so it takes \d+\.\d bytes per ", packed.note)
 
 
@@ -78,9 +78,9 @@ def test_numbers_that_are_too_large_for_16_bits_keep_32() -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
     name = next(iter(checkpoint.weights))
     weights = {**checkpoint.weights, name: checkpoint.weights[name].detach() + 1e6}
-    found = unpacked(pack_model(replace(checkpoint, weights=weights), "mine"))
-    assert np.array_equal(found[name], weights[name].numpy())
-    assert {value.dtype for value in found.values()} == {np.dtype("<f2"), np.dtype("<f4")}
+    tensors = unpacked(pack_model(replace(checkpoint, weights=weights), "mine"))
+    assert np.array_equal(tensors[name], weights[name].numpy())
+    assert {value.dtype for value in tensors.values()} == {np.dtype("<f2"), np.dtype("<f4")}
 
 
 def test_the_same_model_gives_the_same_bytes() -> None:
@@ -96,7 +96,7 @@ def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter_and_
     described = json.loads(gzip.decompress(packed.description))
     assert described["name"] == "multi30k-de-en"
     assert "non-commercial research and education" in described["terms"]
-    assert {each["bytes"] for each in described["tensors"]} == {2}
+    assert {tensor["bytes"] for tensor in described["tensors"]} == {2}
 
 
 def test_models_that_a_page_cannot_run_are_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +121,9 @@ def test_the_script_is_one_classic_script_that_asks_nothing_of_a_network() -> No
 def test_a_class_of_white_space_holds_what_python_calls_so() -> None:
     ours = re.compile(f"[{SPACE}]")
     everything = [chr(code) for code in range(0x1_0000)]
-    assert [each for each in everything if ours.match(each)] == [each for each in everything if re.match(r"\s", each)]
+    assert [character for character in everything if ours.match(character)] == [
+        character for character in everything if re.match(r"\s", character)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -138,16 +138,16 @@ class JoeyModel(nn.Module):
 
     @torch.no_grad()
     def greedy(self, source: list[int], *, limit: int | None = None, least: int = 1) -> list[int]:
-        found: list[int] = []
+        tokens: list[int] = []
         for step in range(int(1.5 * len(source)) if limit is None else limit):
-            logits = self(source, [START, *found])[-1]
+            logits = self(source, [START, *tokens])[-1]
             logits[START] = -math.inf
             if step < least:
                 logits[END] = -math.inf
-            found.append(int(logits.argmax()))
-            if found[-1] == END:
+            tokens.append(int(logits.argmax()))
+            if tokens[-1] == END:
                 break
-        return found
+        return tokens
 
     @torch.no_grad()
     def beam(self, source: list[int], size: int, alpha: float) -> list[tuple[float, list[int]]]:
@@ -167,8 +167,8 @@ class JoeyModel(nn.Module):
             scores, places = (torch.cat(totals) / penalty).topk(size)
             num_tokens = len(totals[0])
             live = [
-                (score * penalty, [*live[place // num_tokens][1], place % num_tokens])
-                for score, place in zip(scores.tolist(), places.tolist(), strict=True)
+                (score * penalty, [*live[index // num_tokens][1], index % num_tokens])
+                for score, index in zip(scores.tolist(), places.tolist(), strict=True)
             ]
             is_last = step + 1 == int(1.5 * len(source))
             is_finished = [
@@ -196,16 +196,16 @@ def tokens_of(config: dict[str, Any], *, joint: bool) -> tuple[tuple[str, ...], 
     """Vocabularies without special tokens."""
     side = config["data"]["src"]
     if side["level"] == "char":
-        found = [tuple(dict.fromkeys("▁" + "".join(words))) for words in (SOURCE_WORDS, TARGET_WORDS)]
+        vocabularies = [tuple(dict.fromkeys("▁" + "".join(words))) for words in (SOURCE_WORDS, TARGET_WORDS)]
     elif side.get("tokenizer_type") == "sentencepiece":
-        found = [tuple(pieces_of(spm(each))[3::2]) for each in ("source", "target")]
+        vocabularies = [tuple(pieces_of(spm(side))[3::2]) for side in ("source", "target")]
     elif side.get("tokenizer_type") == "subword-nmt":
-        letters = [each for letter in "aeimnrsud" for each in (letter, f"{letter}@@")]
-        found = [("ein", "mann", "und", "ma@@", *letters)] * 2
+        letters = [piece for letter in "aeimnrsud" for piece in (letter, f"{letter}@@")]
+        vocabularies = [("ein", "mann", "und", "ma@@", *letters)] * 2
     else:
-        found = [SOURCE_WORDS, TARGET_WORDS]
-    both = tuple(dict.fromkeys((*found[0], *found[1])))
-    return (both, both) if joint else (found[0], found[1])
+        vocabularies = [SOURCE_WORDS, TARGET_WORDS]
+    both = tuple(dict.fromkeys((*vocabularies[0], *vocabularies[1])))
+    return (both, both) if joint else (vocabularies[0], vocabularies[1])
 
 
 def make_folder(folder: Path, seed: int = 0, **settings: Any) -> Made:

@@ -183,12 +183,12 @@ def write_tokenizers(folder: Path, config: dict[str, Any], settings: dict[str, A
     for name, text in lines.items():
         tokenizer = tokenizers[data[name]["lang"]]
         pieces = sorted({piece for line in text for piece in tokenizer(tokenizer.pre_process(line))})
-        kept = [piece for piece in pieces if generator.random() > 0.1]
-        generator.shuffle(kept)
+        chosen_pieces = [piece for piece in pieces if generator.random() > 0.1]
+        generator.shuffle(chosen_pieces)
         symbols = settings.get("symbols", {})
         known = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}
         marks = [symbols.get(f"{mark}_token", token) for mark, token in known.items()]
-        (folder / f"{name}_vocab.txt").write_text("\n".join([*marks, *kept]) + "\n", encoding="utf-8")
+        (folder / f"{name}_vocab.txt").write_text("\n".join([*marks, *chosen_pieces]) + "\n", encoding="utf-8")
     if settings.get("joint"):
         (folder / "trg_vocab.txt").write_bytes((folder / "src_vocab.txt").read_bytes())
 
@@ -316,8 +316,8 @@ def expect(folder: Path) -> None:
                 ("cross", "decoder", "src_trg_att"),
             ):
                 layers = len(getattr(model, side).layers)
-                found = [maps[f"{side}.layers.{layer}.{name}.softmax"] for layer in range(layers)]
-                tensors[f"{number}.{kind}"] = torch.stack(found)
+                by_layer = [maps[f"{side}.layers.{layer}.{name}.softmax"] for layer in range(layers)]
+                tensors[f"{number}.{kind}"] = torch.stack(by_layer)
         rows.append(row)
     save_file(
         {name: value.contiguous() for name, value in tensors.items()}, folder.parent / f"{folder.name}.safetensors"

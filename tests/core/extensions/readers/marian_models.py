@@ -76,21 +76,22 @@ def vocabularies(*, separate: bool, codes: bool = False) -> tuple[dict[str, int]
 
     def numbered(pieces: list[str]) -> dict[str, int]:
         different = sorted(set(pieces) - {"<s>", "</s>", "<unk>"})
-        kept = [piece for piece in different if generator.random() > 0.1]
-        generator.shuffle(kept)
+        remaining = [piece for piece in different if generator.random() > 0.1]
+        generator.shuffle(remaining)
         return {
-            token: index for index, token in enumerate(["</s>", "<unk>", *(CODES if codes else ()), *kept, "<pad>"])
+            token: index
+            for index, token in enumerate(["</s>", "<unk>", *(CODES if codes else ()), *remaining, "<pad>"])
         }
 
     if separate:
-        found = [numbered(source), numbered(target)]
-        most = max(map(len, found)) - 1
-        for each in found:  # `config.pad_token_id` is one for both
-            del each["<pad>"]
-            while len(each) < most:
-                each[f"filler{len(each)}"] = len(each)
-            each["<pad>"] = most
-        return found[0], found[1]
+        vocabularies = [numbered(source), numbered(target)]
+        most = max(map(len, vocabularies)) - 1
+        for vocabulary in vocabularies:  # `config.pad_token_id` is one for both
+            del vocabulary["<pad>"]
+            while len(vocabulary) < most:
+                vocabulary[f"filler{len(vocabulary)}"] = len(vocabulary)
+            vocabulary["<pad>"] = most
+        return vocabularies[0], vocabularies[1]
     joint = numbered(source + target)
     return joint, joint
 

@@ -54,32 +54,32 @@ def test_models_of_every_kind_are_let_through(options: dict[str, object]) -> Non
 def with_table(change: Callable[[bytearray], object]) -> bytes:
     """The model with its normalization table changed."""
     fields = split_message(trained())
-    for place, (number, wire, value) in enumerate(fields):
+    for field_index, (number, wire, value) in enumerate(fields):
         if number == NORMALIZER:
             inner = split_message(value)
-            for index, (each, kind, table) in enumerate(inner):
-                if each == TABLE:
+            for index, (field_number, kind, table) in enumerate(inner):
+                if field_number == TABLE:
                     changed = bytearray(table)
                     change(changed)
-                    inner[index] = (each, kind, bytes(changed))
-            fields[place] = (number, wire, join_message(inner))
+                    inner[index] = (field_number, kind, bytes(changed))
+            fields[field_index] = (number, wire, join_message(inner))
     return join_message(fields)
 
 
 def with_pieces(change: Callable[[Fields], object]) -> bytes:
     """The model with the fields of its fifth piece changed."""
     fields = split_message(trained())
-    place = [index for index, field in enumerate(fields) if field[0] == PIECES][5]
-    inner = split_message(fields[place][2])
+    position = [index for index, field in enumerate(fields) if field[0] == PIECES][5]
+    inner = split_message(fields[position][2])
     change(inner)
-    fields[place] = (PIECES, 2, join_message(inner))
+    fields[position] = (PIECES, 2, join_message(inner))
     return join_message(fields)
 
 
 def leaf(table: bytearray) -> int:
     """Where in the table a value stands."""
     size = int.from_bytes(table[:4], "little")
-    return next(place for place in range(4, 4 + size, 4) if table[place + 3] & 128)
+    return next(start for start in range(4, 4 + size, 4) if table[start + 3] & 128)
 
 
 DAMAGED: dict[str, tuple[Callable[[], bytes], str]] = {

@@ -103,10 +103,10 @@ class Hub:
         if not self.gives_sizes:
             return {"rfilename": name}
         blob = hashlib.sha1(f"blob {len(data)}\0".encode() + data).hexdigest()
-        found: dict[str, Any] = {"rfilename": name, "size": len(data), "blobId": blob}
+        described: dict[str, Any] = {"rfilename": name, "size": len(data), "blobId": blob}
         if name.endswith((".safetensors", ".bin", ".spm")):
-            found["lfs"] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
-        return found
+            described["lfs"] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
+        return described
 
     def send_file(self, request: BaseHTTPRequestHandler, name: str) -> None:
         data = self.files[name]
@@ -176,7 +176,7 @@ def test_a_model_is_imported_by_its_name_and_pinned(
 
 def test_progress_is_told_for_every_file(hub: Hub, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    folder, commit = fetch(NAME, cache_folder=tmp_path, on_download=lambda *each: told.append(each))
+    folder, commit = fetch(NAME, cache_folder=tmp_path, on_download=lambda *arguments: told.append(arguments))
     assert commit == COMMIT
     weights = [(done, total) for name, done, total in told if name == "model.safetensors"]
     assert weights[0][0] == 0
@@ -194,8 +194,8 @@ def test_an_interrupted_download_resumes(hub: Hub, tmp_path: Path, ignores_range
     hub.break_after, hub.ignores_ranges = 300_000, ignores_ranges
     with pytest.raises(ModelImportError, match=r"the connection broke before .*try again: what has arrived is kept"):
         fetch(NAME, cache_folder=tmp_path)
-    kept = next((tmp_path / "hub").rglob(".model.safetensors.part"))
-    arrived = kept.stat().st_size
+    partial = next((tmp_path / "hub").rglob(".model.safetensors.part"))
+    arrived = partial.stat().st_size
     assert 0 < arrived <= 300_000
     folder, _ = fetch(NAME, cache_folder=tmp_path)
     assert ("/cdn/model.safetensors", f"bytes={arrived}-") in hub.requests

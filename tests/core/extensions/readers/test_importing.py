@@ -116,9 +116,9 @@ def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> No
     ):
         recognize(folder, ImportOptions(target_language="no code"))
     renamed = folder.rename(folder.parent / "mine")
-    found = recognize(renamed)
-    assert found.summary.languages == ("und", "und")
-    assert found.read().checkpoint.run.data.target_language == "und"
+    recognized = recognize(renamed)
+    assert recognized.summary.languages == ("und", "und")
+    assert recognized.read().checkpoint.run.data.target_language == "und"
     assert (
         import_model(renamed, ImportOptions(target_language="ROMANCE")).checkpoint.codecs.target.language == "ROMANCE"
     )
@@ -169,9 +169,9 @@ def test_weights_in_several_files_are_put_together(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     index = {"metadata": {}, "weight_map": {name: part for part, held in parts.items() for name in held}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    found = import_model(folder).checkpoint.weights
-    assert found.keys() == whole.keys()
-    assert all(torch.equal(found[name], whole[name]) for name in whole)
+    read_weights = import_model(folder).checkpoint.weights
+    assert read_weights.keys() == whole.keys()
+    assert all(torch.equal(read_weights[name], whole[name]) for name in whole)
 
 
 def test_embeddings_that_both_sides_share_with_no_output_layer_are_stored(tmp_path: Path) -> None:
@@ -205,14 +205,14 @@ def test_added_tokens_are_words_of_a_sentence(folder: Path, tmp_path: Path) -> N
     more = add_tokens(folder, tmp_path / "more", ["<new>", "Straße"], ["[SEP]"])
     import_model(more, ImportOptions(source_language="de", target_language="en")).save(tmp_path / "out.safetensors")
     translator = Translator.load(tmp_path / "out.safetensors", "cpu")
-    found = translator.run(Experiment("Ein <new> läuft[SEP]", GivenTarget("a <new> runs[SEP]")))
-    assert [word.text for word in found.source_words][:2] == ["Ein", "<new>"]
-    assert not found.unknown_source_positions
-    assert "<new>" in found.source_tokens
-    assert "[SEP]" in found.source_tokens
-    decoded = as_the_library_reads(more).tokenizer.decode(found.predicted_ids, skip_special_tokens=True)
-    assert translator.checkpoint.codecs.target.text_of(found.predicted_ids) == decoded
-    assert [word.text for word in found.target_words][:2] == ["a", "<new>"]
+    translation = translator.run(Experiment("Ein <new> läuft[SEP]", GivenTarget("a <new> runs[SEP]")))
+    assert [word.text for word in translation.source_words][:2] == ["Ein", "<new>"]
+    assert not translation.unknown_source_positions
+    assert "<new>" in translation.source_tokens
+    assert "[SEP]" in translation.source_tokens
+    decoded = as_the_library_reads(more).tokenizer.decode(translation.predicted_ids, skip_special_tokens=True)
+    assert translator.checkpoint.codecs.target.text_of(translation.predicted_ids) == decoded
+    assert [word.text for word in translation.target_words][:2] == ["a", "<new>"]
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "model.", "_orig_mod.model."])
@@ -234,9 +234,9 @@ def test_prefixes_of_trainers_are_left_out(folder: Path, prefix: str, kind: str)
     else:
         save(weights, folder / name)
     with pickles_read_here():
-        found = import_model(folder).checkpoint.weights
-    assert found.keys() == expected.keys()
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+        read_weights = import_model(folder).checkpoint.weights
+    assert read_weights.keys() == expected.keys()
+    assert all(torch.equal(read_weights[name], expected[name]) for name in expected)
 
 
 @pytest.mark.subprocess
@@ -429,7 +429,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 def _token(folder: Path, token_id: int) -> str:
     vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
-    return next(token for token, each in vocabulary.items() if each == token_id)
+    return next(token for token, other_id in vocabulary.items() if other_id == token_id)
 
 
 def _with_weights(folder: Path, changed: Callable[[torch.Tensor], torch.Tensor]) -> None:
@@ -489,10 +489,10 @@ def test_an_older_file_stays_where_an_import_fails(folder: Path) -> None:
 
 
 def test_too_little_memory_is_told_before_anything_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = recognize(folder)
+    recognized = recognize(folder)
     monkeypatch.setattr("augenmerk.core.extensions.readers.weights.available_memory", lambda: 200_000_000)
     with pytest.raises(ModelImportError, match=r"needs about 0\.3 GB of memory, and 0\.2 GB are free"):
-        found.read(on_phase=pytest.fail)
+        recognized.read(on_phase=pytest.fail)
 
 
 def test_free_memory_is_told_where_the_system_tells_it() -> None:
@@ -547,7 +547,7 @@ def test_weights_that_the_stored_precision_cannot_hold_are_refused(
         imported.save(out, half_precision=True)
     imported.save(out)
     load_checkpoint(out)
-    matrices = {each: value.half() if value.dim() == 2 else value for each, value in weights.items()}
+    matrices = {name: value.half() if value.dim() == 2 else value for name, value in weights.items()}
     save_file(matrices, folder / "model.safetensors")
     assert not import_model(folder).half_precision  # for the bias
     monkeypatch.setattr("augenmerk.core.extensions.readers.model.HALF_ABOVE_BYTES", 10)
@@ -672,7 +672,11 @@ def test_activations_are_the_library_s_by_every_name_that_is_one_of_ours() -> No
     for name in ACT2FN:
         if name in ("prelu", "xielu"):  # have weights of their own
             continue
-        equal = [each for each in ours if torch.allclose(ACT2FN[name](values.clone()), ours[each], atol=1e-6, rtol=0)]
+        equal = [
+            own_name
+            for own_name in ours
+            if torch.allclose(ACT2FN[name](values.clone()), ours[own_name], atol=1e-6, rtol=0)
+        ]
         assert equal == ([ACTIVATIONS[name]] if name in ACTIVATIONS else []), name
 
 
@@ -734,19 +738,19 @@ def test_what_is_not_applied_is_told(folder: Path) -> None:
 @pytest.mark.parametrize("length", [1e308, 24.0, True, 1, "24"])
 def test_a_limit_that_is_no_number_of_tokens_is_told_of(folder: Path, length: object) -> None:
     change(folder / "generation_config.json", max_length=length)
-    found = recognize(folder)
-    assert f"max_length = {length!r} is not applied" in found.summary.notes
-    assert found.read().checkpoint.decoding.max_steps is None
+    recognized = recognize(folder)
+    assert f"max_length = {length!r} is not applied" in recognized.summary.notes
+    assert recognized.read().checkpoint.decoding.max_steps is None
 
 
 def test_numbers_beyond_all_measure_are_told_of(folder: Path) -> None:
     change(folder / "generation_config.json", num_beams=10**9, max_length=10**12, suppress_tokens=[3, 9999])
-    found = recognize(folder)
+    recognized = recognize(folder)
     assert {"num_beams = 1000000000 is not applied", "max_length = 1000000000000 is not applied"} < set(
-        found.summary.notes
+        recognized.summary.notes
     )
-    assert "suppress_tokens: 9999 is not applied" in found.summary.notes
-    decoding = found.read().checkpoint.decoding
+    assert "suppress_tokens: 9999 is not applied" in recognized.summary.notes
+    decoding = recognized.read().checkpoint.decoding
     assert (decoding.beam, decoding.max_steps) == (1, None)
 
 
@@ -760,8 +764,8 @@ def test_every_analysis_works_on_an_imported_model(translator: Translator) -> No
         num_source, num_steps = len(translation.source_ids), len(translation.predicted_ids)
         assert translation.maps.encoder.shape == (2, 4, num_source, num_source)
         assert translation.maps.cross.shape == (2, 4, num_steps, num_source)
-        found = contributions_of(translator, translation)
-        total = found.source.sum(axis=-1) + found.prefix.sum(axis=-1)
+        contributions = contributions_of(translator, translation)
+        total = contributions.source.sum(axis=-1) + contributions.prefix.sum(axis=-1)
         assert abs(total - 1).max() < 1e-5
         trace = trace_translation(translator, translation)
         assert abs(trace.cross.weights - translation.maps.cross).max() < 1e-5
@@ -795,15 +799,15 @@ def test_the_token_of_the_target_language_is_no_word_of_a_gold_pair(translator: 
 
 def test_forced_tokens_edits_and_given_targets_work(translator: Translator) -> None:
     token = next(token for token in translator.checkpoint.codecs.target.vocabulary.tokens if token.startswith("▁d"))
-    found = translator.run(Experiment(SENTENCE, interventions=(ForcedToken(2, token), SourceWordRemoved(1))))
-    assert len(found.predicted_ids) < 3 or found.predicted_tokens[2] == token.removeprefix("▁")
-    assert "Mann" not in [word.text for word in found.source_words]
-    given = translator.run(Experiment(SENTENCE, GivenTarget("A man runs, and a dog plays.")))
-    assert given.predicted_tokens[-1] == "</s>"
+    translation = translator.run(Experiment(SENTENCE, interventions=(ForcedToken(2, token), SourceWordRemoved(1))))
+    assert len(translation.predicted_ids) < 3 or translation.predicted_tokens[2] == token.removeprefix("▁")
+    assert "Mann" not in [word.text for word in translation.source_words]
+    scored = translator.run(Experiment(SENTENCE, GivenTarget("A man runs, and a dog plays.")))
+    assert scored.predicted_tokens[-1] == "</s>"
     texts = [SENTENCE, "Ein Hund.", "", "Viele Kinder spielen."]
     corpus = translator.translate_corpus(texts)
     alone = ["" if not text else translator.run(Experiment(text)).text for text in texts]
-    assert [each.text for each in corpus] == alone
+    assert [translation.text for translation in corpus] == alone
     marked = translator.run(Experiment("Ein </s> Mann <pad>"))
     assert marked.source_ids.count(translator.checkpoint.codecs.source.vocabulary.end_id) == 1
 
@@ -817,8 +821,8 @@ def test_the_models_own_beam_is_used_unless_another_is_asked_for(
     for options, expected in (([], {"type": "beam", "size": 4}), (["--beam", "1"], {"type": "greedy"})):
         capsys.readouterr()
         assert main([*translate, *options]) == 0
-        found = json.loads(capsys.readouterr().out)["output"]
-        assert {name: found[name] for name in expected} == expected
+        output = json.loads(capsys.readouterr().out)["output"]
+        assert {name: output[name] for name in expected} == expected
 
 
 def test_an_imported_model_is_scored(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

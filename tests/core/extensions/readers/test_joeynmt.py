@@ -91,13 +91,13 @@ def test_logits_and_all_maps_are_theirs(pair: tuple[Made, Translator]) -> None:
         for source, target in zip(sources, targets, strict=True):
             read = [START, *target]
             expected = model(source, read)
-            found = ours.model(torch.tensor([source]), torch.tensor([read]), need_maps=True)
+            output = ours.model(torch.tensor([source]), torch.tensor([read]), need_maps=True)
             spread = max(1.0, float(expected.std()))
-            torch.testing.assert_close(found.logits[0], expected, rtol=tolerance, atol=tolerance * spread)
+            torch.testing.assert_close(output.logits[0], expected, rtol=tolerance, atol=tolerance * spread)
             for maps, side, name in (
-                (found.encoder_maps, "encoder", "src_src_att"),
-                (found.decoder_maps, "decoder", "trg_trg_att"),
-                (found.cross_maps, "decoder", "src_trg_att"),
+                (output.encoder_maps, "encoder", "src_src_att"),
+                (output.decoder_maps, "decoder", "trg_trg_att"),
+                (output.cross_maps, "decoder", "src_trg_att"),
             ):
                 torch.testing.assert_close(maps[0], model.maps(side, name), rtol=0, atol=tolerance)
 
@@ -110,14 +110,14 @@ def test_greedy_translations_are_theirs_token_by_token(pair: tuple[Made, Transla
     ours.model.double()
     is_limited = ours.checkpoint.decoding.max_steps is not None
     options = {"limit": 15, "least": 6} if is_limited else {}
-    found = []
+    sentences = []
     for words in random_rows(25, len(made.source), 10):
         source = [*words, 3]
         limit = max_steps(len(source), ours.run_config, ours.rules)
-        found.append(greedy_search(ours.model, ours.model.encode(torch.tensor([source])), [limit], ours.rules)[0])
-        assert found[-1] == made.model.greedy(source, **options)
-    assert len(set(map(tuple, found))) > 5  # the source matters
-    assert all(row.index(3) >= ours.rules.min_steps for row in found if 3 in row)
+        sentences.append(greedy_search(ours.model, ours.model.encode(torch.tensor([source])), [limit], ours.rules)[0])
+        assert sentences[-1] == made.model.greedy(source, **options)
+    assert len(set(map(tuple, sentences))) > 5  # the source matters
+    assert all(row.index(3) >= ours.rules.min_steps for row in sentences if 3 in row)
 
 
 @pytest.mark.heavy
@@ -144,9 +144,9 @@ def test_hypotheses_have_their_scores_and_ranks(tmp_path: Path) -> None:
             assert scores == pytest.approx([score for score, _ in theirs])
             assert scores == sorted(scores, reverse=True)
             limit = max_steps(source.size(1), ours.run_config, ours.rules)
-            (found,) = beam_search(ours.model, ours.model.encode(source), [limit], ours.rules, 4, max(alpha, 0.0))
-            num_same += found == theirs[0][1]
-            chosen.setdefault(alpha, []).append(found)
+            (best,) = beam_search(ours.model, ours.model.encode(source), [limit], ours.rules, 4, max(alpha, 0.0))
+            num_same += best == theirs[0][1]
+            chosen.setdefault(alpha, []).append(best)
     assert num_same > 40, "of 60: their search keeps ended hypotheses in the beam, so it looks at fewer others"
     lengths = [sum(map(len, rows)) for rows in chosen.values()]
     assert lengths == sorted(lengths), "larger values favour longer translations"
@@ -203,14 +203,14 @@ def copied(original: Path, copy: Path) -> Path:
 def change(folder: Path, path: str, value: object) -> None:
     """Sets a value of the configuration; None takes it out."""
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    place = config
+    section = config
     *names, last = path.split(".")
     for name in names:
-        place = place.setdefault(name, {})
+        section = section.setdefault(name, {})
     if value is None:
-        place.pop(last, None)
+        section.pop(last, None)
     else:
-        place[last] = value
+        section[last] = value
     (folder / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
 
 
@@ -341,8 +341,8 @@ def test_a_checkpoint_of_a_compiled_model_is_read(folder: Path) -> None:
         expected = import_model(folder).checkpoint.weights
         weights = torch.load(folder / "best.ckpt")["model_state"]
         save(folder, {f"_orig_mod.{name}": value for name, value in weights.items()})
-        found = import_model(folder).checkpoint.weights
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+        read_weights = import_model(folder).checkpoint.weights
+    assert all(torch.equal(read_weights[name], expected[name]) for name in expected)
 
 
 def spoil_weights(change_weights: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], None]:

@@ -67,14 +67,14 @@ def test_logits_and_all_maps_are_theirs(pair: Pair) -> None:
         if f"{number}.logits" not in pair.tensors:
             continue
         read = [pair.ours.rules.start_id, *row["target"]]
-        found = model(torch.tensor([row["source"]]), torch.tensor([read]), need_maps=True)
+        output = model(torch.tensor([row["source"]]), torch.tensor([read]), need_maps=True)
         logits = pair.tensors[f"{number}.logits"].double()
         assert logits.std() > 0.1
-        torch.testing.assert_close(found.logits[0], logits, rtol=1e-6, atol=1e-5)
+        torch.testing.assert_close(output.logits[0], logits, rtol=1e-6, atol=1e-5)
         for kind, maps in (
-            ("encoder", found.encoder_maps),
-            ("decoder", found.decoder_maps),
-            ("cross", found.cross_maps),
+            ("encoder", output.encoder_maps),
+            ("decoder", output.decoder_maps),
+            ("cross", output.cross_maps),
         ):
             theirs = pair.tensors[f"{number}.{kind}"].double()
             torch.testing.assert_close(maps[0], theirs, rtol=0, atol=1e-6)
@@ -87,10 +87,10 @@ def test_logits_and_maps_are_theirs_in_single_precision(pair: Pair) -> None:
     model = pair.ours.model.float()
     row = pair.rows[0]
     read = [pair.ours.rules.start_id, *row["target"]]
-    found = model(torch.tensor([row["source"]]), torch.tensor([read]), need_maps=True)
+    output = model(torch.tensor([row["source"]]), torch.tensor([read]), need_maps=True)
     theirs = pair.tensors["0.logits"]
-    torch.testing.assert_close(found.logits[0], theirs, rtol=1e-5, atol=1e-5 * max(1.0, float(theirs.std())))
-    torch.testing.assert_close(found.cross_maps[0], pair.tensors["0.cross"], rtol=0, atol=1e-5)
+    torch.testing.assert_close(output.logits[0], theirs, rtol=1e-5, atol=1e-5 * max(1.0, float(theirs.std())))
+    torch.testing.assert_close(output.cross_maps[0], pair.tensors["0.cross"], rtol=0, atol=1e-5)
 
 
 def test_greedy_translations_are_theirs_token_by_token(pair: Pair) -> None:
@@ -99,8 +99,8 @@ def test_greedy_translations_are_theirs_token_by_token(pair: Pair) -> None:
     for row in pair.rows:
         ids = torch.tensor([row["source"]])
         limit = max_steps(len(row["source"]), ours.run_config, ours.rules)
-        found = greedy_search(ours.model, ours.model.encode(ids), [limit], ours.rules)[0]
-        assert found == row["greedy"]
-        text = ours.checkpoint.codecs.target.text_of(found)
+        tokens = greedy_search(ours.model, ours.model.encode(ids), [limit], ours.rules)[0]
+        assert tokens == row["greedy"]
+        text = ours.checkpoint.codecs.target.text_of(tokens)
         assert text == row["greedy_text"] or (not text and row["greedy_text"] in ("<unk>", "⁇", "[UNK]"))
     assert len({tuple(row["greedy"]) for row in pair.rows}) > 5  # the source matters

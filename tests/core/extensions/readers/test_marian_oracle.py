@@ -121,18 +121,18 @@ def test_logits_and_all_maps_are_theirs(pair: Pair, in_precision: float) -> None
     expected = pair.theirs(
         source, attention_mask=source != pair.padding, decoder_input_ids=read, output_attentions=True
     )
-    found = pair.ours.model(source, read, need_maps=True)
+    output = pair.ours.model(source, read, need_maps=True)
     assert expected.logits.std() > 0.5
     for row, target in enumerate(targets):
         num_source, num_target = int((source[row] != pair.padding).sum()), len(target)
         theirs = expected.logits[row, :num_target]
         spread = float(theirs.std())  # these weights spread logits more than trained ones do, and rounding with them
         tolerance = in_precision * max(1.0, spread)
-        torch.testing.assert_close(found.logits[row, :num_target], theirs, rtol=in_precision, atol=tolerance)
+        torch.testing.assert_close(output.logits[row, :num_target], theirs, rtol=in_precision, atol=tolerance)
         for ours, kind, queries, keys in (
-            (found.encoder_maps, expected.encoder_attentions, num_source, num_source),
-            (found.decoder_maps, expected.decoder_attentions, num_target, num_target),
-            (found.cross_maps, expected.cross_attentions, num_target, num_source),
+            (output.encoder_maps, expected.encoder_attentions, num_source, num_source),
+            (output.decoder_maps, expected.decoder_attentions, num_target, num_target),
+            (output.cross_maps, expected.cross_attentions, num_target, num_source),
         ):
             maps = torch.stack([layer[row, :, :queries, :keys] for layer in kind])
             assert ours[row].shape[:2] == maps.shape[:2]
@@ -147,15 +147,15 @@ def test_greedy_output_is_theirs_token_by_token(pair: Pair) -> None:
     ours = pair.ours
     limits = [max_steps(14, ours.run_config, ours.rules)] * len(sources)
     ends = ours.rules.forced_ends(limits, [{}] * len(limits))
-    found = greedy_search(ours.model, ours.model.encode(sources), limits, ours.rules, forced=ends)
+    sentences = greedy_search(ours.model, ours.model.encode(sources), limits, ours.rules, forced=ends)
     assert limits[0] == 23  # max_length counts the start token
-    for row, theirs in zip(found, expected, strict=True):
+    for row, theirs in zip(sentences, expected, strict=True):
         assert row == _until_end(theirs[1:], pair.end)
         assert row[-1] == pair.end
         assert pair.padding not in row
         text = pair.made.tokenizer.decode(row, skip_special_tokens=True)
         assert ours.checkpoint.codecs.target.text_of(row) == text
-    assert len({tuple(row) for row in found}) > 5  # the source matters
+    assert len({tuple(row) for row in sentences}) > 5  # the source matters
 
 
 @pytest.mark.usefixtures("in_double")
@@ -174,8 +174,8 @@ def test_beam_scores_are_theirs_without_a_length_penalty(pair: Pair) -> None:
     ours = pair.ours
     limit = max_steps(14, ours.run_config, ours.rules)
     encoding = ours.model.encode(sources)
-    found = beam_search(ours.model, encoding, [limit] * len(sources), ours.rules, 4, 0.0)
-    for row, (tokens, theirs) in enumerate(zip(found, expected.sequences.tolist(), strict=True)):
+    hypotheses = beam_search(ours.model, encoding, [limit] * len(sources), ours.rules, 4, 0.0)
+    for row, (tokens, theirs) in enumerate(zip(hypotheses, expected.sequences.tolist(), strict=True)):
         score = float(expected.sequences_scores[row])
         assert _score(ours, sources[row : row + 1], tokens, limit) == pytest.approx(score, abs=1e-3)
         assert tokens == _until_end(theirs[1:], pair.end)
@@ -208,17 +208,17 @@ def test_values_inside_and_the_lens_are_those_of_the_library(pair: Pair, in_prec
         expected = {"logits": theirs.logits}
         for side, states in (("encoder", theirs.encoder_hidden_states), ("decoder", theirs.decoder_hidden_states)):
             expected[f"{side}.embedding"], *after = states
-            expected |= {f"{side}.{layer}.feed_forward.after": found for layer, found in enumerate(after)}
-        for place, maps in (
+            expected |= {f"{side}.{layer}.feed_forward.after": values for layer, values in enumerate(after)}
+        for site_name, maps in (
             ("encoder.{}.self_attention.weight", theirs.encoder_attentions),
             ("decoder.{}.self_attention.weight", theirs.decoder_attentions),
             ("decoder.{}.cross_attention.weight", theirs.cross_attentions),
         ):
-            expected |= {place.format(layer): found for layer, found in enumerate(maps)}
+            expected |= {site_name.format(layer): values for layer, values in enumerate(maps)}
         mine = PairPass(pair.ours.model, source, read)
-        found = trace_sites(mine, expected)
+        traced = trace_sites(mine, expected)
         for site, values in expected.items():
-            torch.testing.assert_close(found[site], values, rtol=in_precision, atol=in_precision, msg=site)
+            torch.testing.assert_close(traced[site], values, rtol=in_precision, atol=in_precision, msg=site)
         lens = [logits for depth, logits in logits_by_depth(mine) if depth.ends_layer]
         for ours, states in zip(lens, theirs.decoder_hidden_states, strict=True):
             logits = pair.theirs.lm_head(states) + pair.theirs.final_logits_bias
@@ -237,7 +237,7 @@ def test_parts_explain_the_numbers_of_the_library(pair: Pair) -> None:
     expected = theirs(translation.read_ids)
     tolerance = 1e-4 * max(1.0, float(expected.logits.std()))
     for parts in logit_parts(pair.ours, translation):
-        chosen, rival = (vocabulary.ids[each.entry] for each in (parts.chosen, parts.rival))
+        chosen, rival = (vocabulary.ids[entry.entry] for entry in (parts.chosen, parts.rival))
         lead = float(expected.logits[0, parts.step, chosen] - expected.logits[0, parts.step, rival])
         assert parts.difference == pytest.approx(lead, abs=tolerance)
         assert abs(parts.values.sum() - parts.difference) <= 1e-5 * np.abs(parts.values).sum()
@@ -253,7 +253,9 @@ def test_parts_explain_the_numbers_of_the_library(pair: Pair) -> None:
         assert abs(cell.products.sum() - cell.total) <= 1e-5 * max(1.0, np.abs(cell.products).sum())
     codec = pair.ours.checkpoint.codecs.target
     compounds = (codec.encode_text(first + second) for first in ENGLISH for second in ENGLISH)
-    word = next(each[0] for each in compounds if len(each) == 1 and len(each[0].ids) > 1 and not any(each[0].unknown))
+    word = next(
+        words[0] for words in compounds if len(words) == 1 and len(words[0].ids) > 1 and not any(words[0].unknown)
+    )
     rival_word = word_parts(pair.ours, translation, 0, word.text).rival_word
     forced = theirs([pair.start, *word.ids[:-1]]).logits[0].log_softmax(dim=-1)
     score = sum(float(forced[step, token]) for step, token in enumerate(word.ids))

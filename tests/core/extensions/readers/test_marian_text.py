@@ -49,12 +49,12 @@ ODD = (
 def lines() -> list[str]:
     """1,000 of them: plain, odd, and plain ones with odd things put in."""
     generator = random.Random(2)
-    found = [*ODD, *sentences(list(GERMAN), 400, 21), *sentences(list(ENGLISH), 100, 22)]
-    while len(found) < 1000:
-        line = generator.choice(found[len(ODD) :])
-        place = generator.randrange(len(line) + 1)
-        found.append(line[:place] + generator.choice([*ODD, "  ", "é", "ẞ", "#"]) + line[place:])
-    return found
+    texts = [*ODD, *sentences(list(GERMAN), 400, 21), *sentences(list(ENGLISH), 100, 22)]
+    while len(texts) < 1000:
+        line = generator.choice(texts[len(ODD) :])
+        cut = generator.randrange(len(line) + 1)
+        texts.append(line[:cut] + generator.choice([*ODD, "  ", "é", "ẞ", "#"]) + line[cut:])
+    return texts
 
 
 ADDED = ("<new>", "Straße", "<new>er", "😀", "läuft im", "x", ">>")
@@ -163,10 +163,10 @@ def test_words_of_a_translation_cover_it(made: tuple[Any, CodecPair]) -> None:
     ids = [*ids_of(codec, "A man runs, (by 😀 river)."), codec.vocabulary.end_id]
     words = codec.decode(ids)
     assert "runs" in [word.text for word in words]
-    covered = [place for word in words for place in range(word.start, word.end)]
+    covered = [position for word in words for position in range(word.start, word.end)]
     assert covered == sorted(set(covered))
     left = set(range(len(ids) - 1)) - set(covered)
-    assert {codec.vocabulary.tokens[ids[place]] for place in left} <= {"▁"}  # a space before what is unknown
+    assert {codec.vocabulary.tokens[ids[position]] for position in left} <= {"▁"}  # a space before what is unknown
     assert codec.label(codec.vocabulary.end_id) == "</s>"
 
 

@@ -32,18 +32,18 @@ def test_tensors_of_a_dictionary_come_out(tmp_path: Path) -> None:
         more={"step": 7, "names": ["a", None, True], "rate": 0.5, "pair": (weight, 1), "other": weight},
     )
     torch.save(values, tmp_path / "model.pt")
-    found = read_pickled(tmp_path / "model.pt")
-    assert set(found) - set(values) == {"more.step", "more.names", "more.rate", "more.pair", "more.other"}
+    tensors = read_pickled(tmp_path / "model.pt")
+    assert set(tensors) - set(values) == {"more.step", "more.names", "more.rate", "more.pair", "more.other"}
     for name in ("weight", "shared", "view", "row", "half", "empty", "scalar"):
-        assert torch.equal(found[name], values[name])
-        assert found[name].dtype == values[name].dtype
-    assert found["shared"] is found["weight"], "one that occurs twice is read once"
-    assert found["more"] is found["more.other"] is found["more.step"] is None
+        assert torch.equal(tensors[name], values[name])
+        assert tensors[name].dtype == values[name].dtype
+    assert tensors["shared"] is tensors["weight"], "one that occurs twice is read once"
+    assert tensors["more"] is tensors["more.other"] is tensors["more.step"] is None
     nested = {"steps": 7, "saved": {"src_embed.lut.weight": weight, "more": 1}, "weight": weight}
     torch.save(nested, tmp_path / "nested.pt")
-    found = read_pickled(tmp_path / "nested.pt")
-    assert torch.equal(found["src_embed.lut.weight"], weight)
-    assert {name for name, value in found.items() if value is not None} == {"src_embed.lut.weight"}
+    tensors = read_pickled(tmp_path / "nested.pt")
+    assert torch.equal(tensors["src_embed.lut.weight"], weight)
+    assert {name for name, value in tensors.items() if value is not None} == {"src_embed.lut.weight"}
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def sizes(edition: str, data: Path) -> tuple[int, int]:
     """Of the vocabularies, counted by hand."""
     from augenmerk.core.text.tokenizers import SpacyTokenizer
 
-    found = []
+    counted = []
     for language in ("de", "en"):
         names = ["train", *(["val", "test"] if edition == "annotated-2022" else [])]
         lines = {
@@ -65,8 +65,8 @@ def sizes(edition: str, data: Path) -> tuple[int, int]:
                     word = word.lower() if edition == "notebook" else word
                     counts[word] = counts.get(word, 0) + 1
         specials = 2 if edition == "annotated-2018" and language == "de" else 4
-        found.append(specials + sum(count >= 2 for count in counts.values()))
-    return found[0], found[1]
+        counted.append(specials + sum(count >= 2 for count in counts.values()))
+    return counted[0], counted[1]
 
 
 def import_file(path: Path, data: Path | None, **options: int) -> Translator:
@@ -82,10 +82,10 @@ def assert_same_logits(ours: Translator, theirs: nn.Module, padding: int, num_so
     target = torch.randint(4, num_target, (4, 9), generator=generator)
     source[1, 7:] = source[2, 3:] = padding
     target[1, 5:] = padding
-    expected, found = theirs(source, target), ours.model(source, target).logits
+    expected, logits = theirs(source, target), ours.model(source, target).logits
     real: Tensor = target != padding
     assert expected.std() > 0.5
-    torch.testing.assert_close(found[real], expected[real], rtol=0, atol=1e-5 * float(expected.abs().max()))
+    torch.testing.assert_close(logits[real], expected[real], rtol=0, atol=1e-5 * float(expected.abs().max()))
 
 
 @pytest.mark.heavy
@@ -228,9 +228,9 @@ def test_weights_are_found_however_a_trainer_saved_them(
     options = ImportOptions(data=data, num_heads=4)
     expected = import_model(plain, options).checkpoint.weights
     with pickles_read_here():
-        found = import_model(saved, options).checkpoint.weights
-    assert found.keys() == expected.keys()
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+        read_weights = import_model(saved, options).checkpoint.weights
+    assert read_weights.keys() == expected.keys()
+    assert all(torch.equal(read_weights[name], expected[name]) for name in expected)
 
 
 @pytest.mark.subprocess
@@ -381,8 +381,8 @@ def test_numbers_that_are_lost_in_the_precision_here_are_refused(
     save_file(weights, tmp_path / "model.safetensors")
     options = ImportOptions(data=data, num_heads=4, half_precision=half)
     if message is None:
-        found = import_model(tmp_path / "model.safetensors", options).checkpoint.weights
-        assert found["output.bias"][0] == number
+        read_weights = import_model(tmp_path / "model.safetensors", options).checkpoint.weights
+        assert read_weights["output.bias"][0] == number
     else:
         with pytest.raises(ModelImportError, match=message):
             import_model(tmp_path / "model.safetensors", options)

@@ -17,11 +17,13 @@ def test_each_kind_of_setting_is_read_in_its_own_type() -> None:
         "data.target_language=fr", "data.num_subwords=8000", "training.clip_norm=none", "training.patience= 3",
         "training.learning_rate=1e-3",
     ]  # fmt: skip
-    found = with_dotted(RUN, words)
-    assert found.model == RUN.model.replace(width=64, num_heads=4, dropout=0.0, final_norm=True, positions="sinusoidal")
-    assert found.data == RUN.data.replace(target_language="fr", num_subwords=8000)
-    assert found.training == RUN.training.replace(clip_norm=None, patience=3, learning_rate=0.001)
-    assert isinstance(found.model.dropout, float)
+    changed = with_dotted(RUN, words)
+    assert changed.model == RUN.model.replace(
+        width=64, num_heads=4, dropout=0.0, final_norm=True, positions="sinusoidal"
+    )
+    assert changed.data == RUN.data.replace(target_language="fr", num_subwords=8000)
+    assert changed.training == RUN.training.replace(clip_norm=None, patience=3, learning_rate=0.001)
+    assert isinstance(changed.model.dropout, float)
     assert with_dotted(RUN, []) == RUN
 
 

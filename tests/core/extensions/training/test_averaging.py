@@ -62,8 +62,8 @@ def test_weights_that_are_not_finite_are_refused_before_anything_is_written(
     checkpoint.weights["output.weight"][3, 2] = float("nan")
     save_checkpoint(checkpoint, two[damaged])
     target = tmp_path / "mean.safetensors"
-    for given in (two, two[damaged : damaged + 1]):
-        assert main(["average", *map(str, given), "--out", str(target)]) == 2
+    for paths in (two, two[damaged : damaged + 1]):
+        assert main(["average", *map(str, paths), "--out", str(target)]) == 2
         message = capsys.readouterr().err
         assert str(two[damaged]) in message
         assert "output.weight has values that are NaN or infinite" in message

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.training
 
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     following = iter(losses)
-    monkeypatch.setattr(validation_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1, 1))
+    monkeypatch.setattr(validation_module, "corpus_loss", lambda *arguments: CorpusLoss(next(following), 1.0, 1, 1))
 
 
 def names(folder: Path, pattern: str) -> list[str]:
@@ -32,14 +32,14 @@ class TestNumberKept:
     def test_the_best_three_stay_whatever_order_they_come_in(self, tmp_path: Path, monkeypatch) -> None:
         validate_to(monkeypatch, [3.0, 1.0, 2.0, 4.0, 1.5])
         record(copy_run(num_epochs=5, keep_best=3, sample_size=0), tmp_path / "run")
-        kept = kept_checkpoints(tmp_path / "run", "best")
-        assert [(one.path.name, one.validation_loss, one.epoch) for one in kept] == [
+        checkpoints = kept_checkpoints(tmp_path / "run", "best")
+        assert [(one.path.name, one.validation_loss, one.epoch) for one in checkpoints] == [
             (BEST, 1.0, 2),
             ("best-epoch005-step0000035.safetensors", 1.5, 5),
             ("best-epoch003-step0000021.safetensors", 2.0, 3),
         ]
         assert len(names(tmp_path / "run", "best*")) == 3
-        average([one.path for one in kept]).build_model()
+        average([one.path for one in checkpoints]).build_model()
 
     def test_a_best_one_that_is_beaten_stays_under_its_epoch(self, tmp_path: Path, monkeypatch) -> None:
         validate_to(monkeypatch, [3.0, 2.0, 1.0])
@@ -51,14 +51,14 @@ class TestNumberKept:
     def test_the_newest_three_stay(self, tmp_path: Path) -> None:
         run = copy_run(num_epochs=2, keep_last=3, checkpoint_steps=3, sample_size=0)
         record(run, tmp_path / "run")
-        kept = kept_checkpoints(tmp_path / "run", "last")
-        assert [one.step for one in kept] == [14, 12, 9]
+        checkpoints = kept_checkpoints(tmp_path / "run", "last")
+        assert [one.step for one in checkpoints] == [14, 12, 9]
         assert names(tmp_path / "run", "last*") == [
             "last-step0000009.safetensors",
             "last-step0000012.safetensors",
             LAST,
         ]
-        assert all(load_checkpoint(one.path, with_state=True).progress["step"] == one.step for one in kept)
+        assert all(load_checkpoint(one.path, with_state=True).progress["step"] == one.step for one in checkpoints)
 
     def test_with_one_of_each_there_are_no_others(self, tmp_path: Path) -> None:
         record(copy_run(num_epochs=2, checkpoint_steps=3, sample_size=0), tmp_path / "run")
@@ -88,7 +88,7 @@ class TestNumberKept:
         assert set(counts[2:]) == {2}
 
     def test_a_file_system_without_links_is_copied_on(self, tmp_path: Path, monkeypatch) -> None:
-        def refused(*given: Any) -> None:
+        def refused(*arguments: Any) -> None:
             raise OSError(95, "Operation not supported")
 
         monkeypatch.setattr(checkpoint_manager.os, "link", refused)

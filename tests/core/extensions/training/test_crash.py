@@ -98,9 +98,9 @@ def test_a_run_told_to_end_at_random_moments_does_no_step_twice(
     for round_number in range(max(1, NUM_KILLS // 20)):
         folder = tmp_path / f"run-{round_number}"
         done: dict[int, str] = {}
-        for place in range(3):
+        for index in range(3):
             moment = Moment(rng.uniform(0, uninterrupted.seconds / 4), after_first_step=True)
-            told = tmp_path / f"run-{round_number}-{place}.out"
+            told = tmp_path / f"run-{round_number}-{index}.out"
             one = attempt(processes, config, folder, told, moment, with_signal=number)
             assert not one.was_killed
             assert done.keys().isdisjoint(one.losses), "a step was done again"

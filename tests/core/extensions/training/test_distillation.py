@@ -30,12 +30,12 @@ def taught_run(share: float = 0.6, **training: object) -> RunConfig:
 @pytest.fixture(scope="module")
 def teachers(tmp_path_factory: pytest.TempPathFactory) -> list[Checkpoint]:
     """Of different sizes, but of the same vocabulary."""
-    found = []
+    checkpoints = []
     for number, width in enumerate((16, 48)):
         folder = tmp_path_factory.mktemp(f"teacher{number}")
         record(text_run({"width": width, "num_heads": 2}, num_epochs=3, seed=number), folder)
-        found.append(load_checkpoint(folder / BEST))
-    return found
+        checkpoints.append(load_checkpoint(folder / BEST))
+    return checkpoints
 
 
 def outputs(number: int, *, with_bias: bool) -> list[tuple[Tensor, Tensor, Tensor | None]]:
@@ -58,19 +58,19 @@ def test_loss_and_gradients_are_those_of_the_equation(
     """Also where the rows do not fill the last chunk."""
     monkeypatch.setattr(loss_module, "_CHUNK_ROWS", {"cpu": 12})
     hidden, weight, bias = (
-        None if each is None else each.requires_grad_() for each in outputs(number, with_bias=with_bias)[0]
+        None if tensor is None else tensor.requires_grad_() for tensor in outputs(number, with_bias=with_bias)[0]
     )
     assert hidden is not None
     assert weight is not None
-    learned = [each for each in (hidden, weight, bias) if each is not None]
+    learned = [tensor for tensor in (hidden, weight, bias) if tensor is not None]
     targets = torch.randint(2, NUM_TOKENS, (number,), generator=torch.Generator().manual_seed(6))
     of_teachers = outputs(number, with_bias=with_bias)[::-1]
     actual = output_layer_loss(
         hidden, weight, bias, targets, smoothing, PADDING, soft_targets=SoftTargets(0.3, of_teachers)
     )
     logits = functional.linear(hidden, weight, bias)
-    wanted = torch.stack([functional.linear(*output).softmax(-1) for output in of_teachers]).mean(0)
-    divergence = functional.kl_div(logits.log_softmax(-1), wanted, reduction="sum")
+    mean = torch.stack([functional.linear(*output).softmax(-1) for output in of_teachers]).mean(0)
+    divergence = functional.kl_div(logits.log_softmax(-1), mean, reduction="sum")
     expected = 0.7 * smoothed_loss(logits, targets, smoothing, PADDING) + 0.3 * divergence
     assert actual.item() == pytest.approx(expected.item(), rel=1e-6)
     for one, other in zip(torch.autograd.grad(actual, learned), torch.autograd.grad(expected, learned), strict=True):

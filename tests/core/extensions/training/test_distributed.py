@@ -220,14 +220,14 @@ def test_an_environment_that_is_not_torchrun_s_is_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str | None
 ) -> None:
     monkeypatch.setattr("torch.distributed.init_process_group", lambda *_, **__: pytest.fail("begun"))
-    for variable, given in OF_TORCHRUN.items():
-        monkeypatch.setenv(variable, given)
+    for variable, setting in OF_TORCHRUN.items():
+        monkeypatch.setenv(variable, setting)
     if value is None:
         monkeypatch.delenv(name)
     else:
         monkeypatch.setenv(name, value)
-    found = "is not set" if value is None else f"is '{value}'"
-    with pytest.raises(ConfigError, match=f"but {name} {found}. Start with torchrun"):
+    state = "is not set" if value is None else f"is '{value}'"
+    with pytest.raises(ConfigError, match=f"but {name} {state}. Start with torchrun"):
         process_group("cpu").__enter__()
 
 

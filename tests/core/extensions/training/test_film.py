@@ -155,14 +155,14 @@ def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
     path.parent.mkdir()
     maps = {kind: expected.maps.of_kind(kind).astype(np.float16) for kind in ("encoder", "decoder", "cross")}
     save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
-    (found,) = read_film(tmp_path)
-    assert (found.epoch, found.step, found.validation_loss) == (2, 14, 2.5)
-    assert found.translation.experiment == Experiment("ein hund")
-    assert (found.translation.source_text, found.translation.is_given) == ("ein hund", False)
+    (frame,) = read_film(tmp_path)
+    assert (frame.epoch, frame.step, frame.validation_loss) == (2, 14, 2.5)
+    assert frame.translation.experiment == Experiment("ein hund")
+    assert (frame.translation.source_text, frame.translation.is_given) == ("ein hund", False)
     for field in dataclasses.fields(Translation):
         if field.name != "attention":
-            assert getattr(found.translation, field.name) == getattr(expected, field.name), field.name
-    np.testing.assert_allclose(found.translation.maps.cross, expected.maps.cross, atol=1e-3)
+            assert getattr(frame.translation, field.name) == getattr(expected, field.name), field.name
+    np.testing.assert_allclose(frame.translation.maps.cross, expected.maps.cross, atol=1e-3)
     del written["source_text"]
     save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
     with pytest.raises(CheckpointError, match="cannot be read as a frame"):

@@ -70,17 +70,17 @@ class TestMicroBatches:
 
 def equation_of_r_drop(session: TrainingSession, batch: Batch, smoothing: float, alpha: float) -> torch.Tensor:
     """Liang et al. 2021, halved, from whole logits with padding masked out: the mean over the batch's target tokens."""
-    given, expected = batch.target[:, :-1], batch.target[:, 1:]
+    read_ids, expected = batch.target[:, :-1], batch.target[:, 1:]
     with training_kernels(CPU):  # which draw the same random numbers
-        logits = session.model(batch.source.repeat(2, 1), given.repeat(2, 1)).logits
+        logits = session.model(batch.source.repeat(2, 1), read_ids.repeat(2, 1)).logits
     first, second = (part.log_softmax(-1) for part in logits.chunk(2))
     real = expected != session.padding_id
     both_ways = (first.exp() - second.exp()) * (first - second)
-    wanted = torch.stack(
+    smoothed = torch.stack(
         [smoothed_distribution(int(word), first.size(-1), smoothing, session.padding_id) for word in expected.flatten()]
     ).view_as(first)
-    each = sum((torch.xlogy(wanted, wanted) - wanted * one).sum(-1) for one in (first, second))
-    total = (each / 2 + alpha / 4 * both_ways.sum(-1))[real].sum()
+    cross_entropy = sum((torch.xlogy(smoothed, smoothed) - smoothed * one).sum(-1) for one in (first, second))
+    total = (cross_entropy / 2 + alpha / 4 * both_ways.sum(-1))[real].sum()
     return total / batch.num_target_tokens
 
 
@@ -102,9 +102,9 @@ class TestRDrop:
         assert result.loss == pytest.approx(expected.item(), rel=1e-5)
         assert result.num_tokens == batch.num_target_tokens, "each token counts once, though it was read twice"
         torch.nn.utils.clip_grad_norm_(naive.model.parameters(), 1.0)
-        wanted = gradients_of(naive)
+        naive_gradients = gradients_of(naive)
         for name, gradient in gradients_of(session).items():
-            assert float((gradient - wanted[name]).abs().max()) < 1e-5, name
+            assert float((gradient - naive_gradients[name]).abs().max()) < 1e-5, name
 
     def test_two_passes_differ_by_their_dropout(self, corpus: PreparedCorpus) -> None:
         weak, strong = (TrainingSession(text_run(label_smoothing=0.1, r_drop=a), corpus, "cpu") for a in (1e-9, 5.0))
@@ -161,10 +161,10 @@ class TestRDrop:
         assert num_tokens == [batch.num_target_tokens] * 2
         assert not torch.equal(seen[0][0], seen[1][0])
         for source, target in seen:
-            for ids, given in ((source, batch.source), (target, batch.target[:, :-1])):
+            for ids, original in ((source, batch.source), (target, batch.target[:, :-1])):
                 first, second = ids.chunk(2)
-                assert torch.equal(first, given)
-                is_real, is_changed = given != session.padding_id, second != given
+                assert torch.equal(first, original)
+                is_real, is_changed = original != session.padding_id, second != original
                 assert bool((second[is_changed] == 0).all()), "the unknown token"
                 assert not bool((is_changed & ~is_real).any())
                 assert 0.15 < float(is_changed[is_real].float().mean()) < 0.45
@@ -199,22 +199,22 @@ class TestLeftUndone:
 
     def test_weights_random_numbers_and_position_are_as_before(self, corpus: PreparedCorpus) -> None:
         session, other = (TrainingSession(text_run(), corpus, "cpu") for _ in range(2))
-        for each in (session, other):
-            each.gradients.max_tokens = 30
+        for current in (session, other):
+            current.gradients.max_tokens = 30
             torch.manual_seed(7)
-            each.step([whole_batch(corpus)])
+            current.step([whole_batch(corpus)])
             asked: list[int] = []
 
             def should_stop(asked: list[int] = asked) -> bool:
                 asked.append(1)
                 return len(asked) == 3
 
-            if each is session:
-                assert each.step([whole_batch(corpus)], 1.0, should_stop) is None
+            if current is session:
+                assert current.step([whole_batch(corpus)], 1.0, should_stop) is None
                 assert len(asked) == 3
-                assert each.progress.step == each.progress.group == 1
-            last = each.step([whole_batch(corpus)])
-            if each is session:
+                assert current.progress.step == current.progress.group == 1
+            last = current.step([whole_batch(corpus)])
+            if current is session:
                 expected = last
         assert last == expected
         for one, two in zip(session.model.parameters(), other.model.parameters(), strict=True):

@@ -44,15 +44,15 @@ def test_padding_that_is_kept_changes_neither_loss_nor_gradients(
     has_teacher = "distillation" in change
     teachers = [TrainingSession(text_run({"dropout": 0.0}, seed=2), corpus, "cpu").model] if has_teacher else []
     batch = collate(corpus.train, range(21), PADDING)
-    cut, kept = (
+    cut, padded = (
         LossSum(session.model, session.model.hidden_states, settings, teachers, keeps_padding=keeps, unknown_ids=(0, 0))
         for keeps in (False, True)
     )
     expected_loss, expected = gradients(cut, batch.source, batch.target)
-    loss, found = gradients(kept, *to_common_shape(batch, PADDING, 100))
+    loss, padded_gradients = gradients(padded, *to_common_shape(batch, PADDING, 100))
     assert loss == pytest.approx(expected_loss, rel=1e-5)
     for name, gradient in expected.items():
-        torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-5 * expected_loss)
+        torch.testing.assert_close(padded_gradients[name], gradient, rtol=1e-4, atol=1e-5 * expected_loss)
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     values = {name: value for name, value in run.model.to_dict().items() if value is not None}
     shape = [f"model.{name}={str(value).lower()}" for name, value in values.items()]
     data = ["data.copy_training_pairs=56", "data.copy_validation_pairs=20"]
-    settings = [word for each in (*shape, *data) for word in ("--set", each)]
+    settings = [word for setting in (*shape, *data) for word in ("--set", setting)]
     command = [
         "train",
         "--preset",

@@ -33,11 +33,11 @@ def test_the_share_that_is_zeroed_the_scale_of_the_rest_and_the_mean(probability
 def test_neighbours_fall_independently(probability: float) -> None:
     """Four elements share one random word: none of its four quarters may tell of another."""
     torch.manual_seed(1)
-    kept = (dropout(torch.ones(400_000), probability, training=True) != 0).double()
-    kept = (kept - kept.mean()) / kept.std()
+    survivors = (dropout(torch.ones(400_000), probability, training=True) != 0).double()
+    survivors = (survivors - survivors.mean()) / survivors.std()
     for distance in range(1, 9):
-        assert float((kept[distance:] * kept[:-distance]).mean()) == pytest.approx(0, abs=0.009)
-    for quarter in kept.view(-1, 4).mean(dim=0):
+        assert float((survivors[distance:] * survivors[:-distance]).mean()) == pytest.approx(0, abs=0.009)
+    for quarter in survivors.view(-1, 4).mean(dim=0):
         assert float(quarter) == pytest.approx(0, abs=0.02)
 
 
@@ -81,8 +81,8 @@ def test_states_that_are_not_contiguous_are_dropped_in_their_own_order() -> None
     torch.manual_seed(0)
     states = torch.arange(1.0, 61.0).view(6, 10).t()
     dropped = dropout(states, 0.5, training=True)
-    kept = dropped != 0
-    torch.testing.assert_close(dropped[kept], 2 * states[kept])
+    survived = dropped != 0
+    torch.testing.assert_close(dropped[survived], 2 * states[survived])
 
 
 def test_nothing_is_dropped_in_evaluation_or_with_probability_zero() -> None:

@@ -100,7 +100,7 @@ def test_without_locks_of_the_system_a_living_owner_decides(
 ) -> None:
     import fcntl
 
-    def unsupported(*given: object) -> None:
+    def unsupported(*arguments: object) -> None:
         raise OSError(folder_lock._NO_LOCKS_HERE[0], "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", unsupported)

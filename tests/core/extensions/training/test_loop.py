@@ -79,9 +79,9 @@ def assert_equal_to_the_last_bit(one: Path, other: Path) -> None:
 def take_out_of_files(folder: Path, *settings: str) -> None:
     """Makes `run.toml` and the last checkpoint those of a version that did not have these training settings."""
     lines = (folder / RUN_SETTINGS).read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if line.partition(" = ")[0] not in settings]
-    assert len(kept) == len(lines) - len(settings)
-    (folder / RUN_SETTINGS).write_text("".join(kept), encoding="utf-8")
+    remaining = [line for line in lines if line.partition(" = ")[0] not in settings]
+    assert len(remaining) == len(lines) - len(settings)
+    (folder / RUN_SETTINGS).write_text("".join(remaining), encoding="utf-8")
 
     def take_out(description: dict[str, Any]) -> None:
         for name in settings:
@@ -108,7 +108,7 @@ def with_fewer_pairs(corpus: PreparedCorpus, number: int) -> PreparedCorpus:
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     """Makes the validations of the test give these losses, one after the other."""
     following = iter(losses)
-    monkeypatch.setattr(validation_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1, 1))
+    monkeypatch.setattr(validation_module, "corpus_loss", lambda *arguments: CorpusLoss(next(following), 1.0, 1, 1))
 
 
 class TestEvents:
@@ -403,15 +403,15 @@ class TestStopWhileValidating:
         run = copy_run(num_epochs=3)
         whole, everything = record(run, tmp_path / "whole")
         phases: list[str] = []
-        wanted: list[str] = []
+        requests: list[str] = []
 
         def stop_in_phase(event: TrainingEvent) -> None:
             if isinstance(event, PhaseStarted):
                 phases.append(event.text)
                 if phases.count(phase) == epoch:
-                    wanted.append(how)
+                    requests.append(how)
 
-        options = {"on_event": stop_in_phase, "should_stop": lambda: wanted[0] if wanted else False}
+        options = {"on_event": stop_in_phase, "should_stop": lambda: requests[0] if requests else False}
         finished, first = record(run, tmp_path / "run", **options)
         assert finished.reason == {"keep": "stopped", "pause": "paused"}[how]
         assert (finished.epoch, finished.step) == (epoch, epoch * STEPS_PER_EPOCH)
@@ -434,12 +434,12 @@ class TestStopWhileValidating:
             assert dataclasses.replace(one, seconds=0) == dataclasses.replace(other, seconds=0)
 
     def test_a_discarded_run_is_not_validated_to_the_end(self, tmp_path: Path) -> None:
-        wanted: list[str] = []
-        options = {"should_stop": lambda: wanted[0] if wanted else False}
+        requests: list[str] = []
+        options = {"should_stop": lambda: requests[0] if requests else False}
 
         def discard(event: TrainingEvent) -> None:
             if event == PhaseStarted("Validating"):
-                wanted.append("discard")
+                requests.append("discard")
 
         finished, said = record(copy_run(), tmp_path / "run", on_event=discard, **options)
         assert finished.reason == "discarded"
@@ -849,7 +849,7 @@ class TestRefusals:
         monkeypatch.setattr(
             validation_module,
             "corpus_loss",
-            lambda *given: dataclasses.replace(original(*given), token_weighted=math.nan),
+            lambda *arguments: dataclasses.replace(original(*arguments), token_weighted=math.nan),
         )
         with pytest.raises(TrainingError, match="After step 7 the validation loss is nan"):
             record(copy_run(), tmp_path / "run")

@@ -191,7 +191,7 @@ class TestRDrop:
         monkeypatch.setattr(loss_module, "_CHUNK_ROWS", {"cpu": 12})
         hidden, weight, some_bias, targets = two_passes(number)
         bias = some_bias if with_bias else None
-        learned = [each for each in (hidden, weight, bias) if each is not None]
+        learned = [tensor for tensor in (hidden, weight, bias) if tensor is not None]
         actual = output_layer_loss(hidden, weight, bias, targets, smoothing, PADDING, 5.0)
         expected = r_drop_word_by_word(hidden, weight, bias, targets, smoothing, 5.0)
         assert actual.item() == pytest.approx(expected.item(), rel=1e-6)
@@ -201,8 +201,8 @@ class TestRDrop:
             assert torch.allclose(one, other, rtol=1e-6, atol=1e-6)
 
     def test_the_weight_scales_the_divergence_alone(self) -> None:
-        given = two_passes(7)
-        losses = [float(output_layer_loss(*given, 0.1, PADDING, alpha).detach()) for alpha in (1.0, 2.0, 4.0)]
+        passes = two_passes(7)
+        losses = [float(output_layer_loss(*passes, 0.1, PADDING, alpha).detach()) for alpha in (1.0, 2.0, 4.0)]
         assert losses[2] - losses[1] == pytest.approx(2 * (losses[1] - losses[0]), rel=1e-5)
         assert losses[1] > losses[0]
 
@@ -214,7 +214,7 @@ class TestRDrop:
         assert double.item() == pytest.approx(single.item(), rel=1e-6)
 
     def test_in_bfloat16_it_is_the_same_but_for_rounding(self) -> None:
-        hidden, weight, bias, targets = (each.detach() for each in two_passes(40))
+        hidden, weight, bias, targets = (tensor.detach() for tensor in two_passes(40))
         expected = float(output_layer_loss(hidden, weight, bias, targets, 0.1, PADDING, 3.0))
         with torch.autocast("cpu", dtype=torch.bfloat16):
             actual = float(output_layer_loss(hidden.float(), weight.float(), bias.float(), targets, 0.1, PADDING, 3.0))

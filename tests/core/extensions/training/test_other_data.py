@@ -142,9 +142,9 @@ def test_other_data_settings_are_refused_and_named(tmp_path: Path, trained: Path
     def refusal(**data: object) -> str:
         run = dataclasses.replace(TAUGHT, data=RUN.data.replace(**data))
         messages = []
-        for given in ({"initial": model}, {"teachers": [model]}):
+        for models in ({"initial": model}, {"teachers": [model]}):
             with pytest.raises(CheckpointError) as caught:
-                codecs_to_keep(run, tmp_path, **given)  # type: ignore[arg-type]  # as named
+                codecs_to_keep(run, tmp_path, **models)  # type: ignore[arg-type]  # as named
             messages.append(str(caught.value).partition(" reads text with other settings: "))
         assert [message[0] for message in messages] == ["The model to begin with", "Teacher 1"]
         assert messages[0][2] == messages[1][2]

@@ -80,7 +80,7 @@ class TestMixedStep:
             with torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_mixed):
                 loss = output_layer_loss(inputs[0], inputs[1], bias, targets, 0.1, 1)
             loss.backward()
-            gradients[is_mixed] = [each.grad for each in (*inputs, bias) if each is not None]
+            gradients[is_mixed] = [tensor.grad for tensor in (*inputs, bias) if tensor is not None]
         for mixed, full in zip(gradients[True], gradients[False], strict=True):
             assert mixed.dtype == torch.float32
             assert not torch.equal(mixed, full)

@@ -41,18 +41,18 @@ def steps_in(folder: Path) -> list[int]:
     return read_step_metrics(folder).step.tolist()
 
 
-def assert_same(found: StepMetrics, events: list[StepDone]) -> None:
+def assert_same(metrics: StepMetrics, events: list[StepDone]) -> None:
     """To the last bit."""
-    for name, values in vars(found).items():
+    for name, values in vars(metrics).items():
         assert values.tolist() == [getattr(event, name) for event in events], name
 
 
 def test_they_come_back_to_the_last_bit_and_read_only(folder: Path) -> None:
-    found = read_step_metrics(folder)
-    assert_same(found, [step(number) for number in range(1, 21)])
-    assert len(found) == 20
+    metrics = read_step_metrics(folder)
+    assert_same(metrics, [step(number) for number in range(1, 21)])
+    assert len(metrics) == 20
     with pytest.raises(ValueError, match="read-only"):
-        found.loss[0] = 1
+        metrics.loss[0] = 1
     assert (folder / STEPS).stat().st_size == 16 + 20 * RECORD
 
 
@@ -110,9 +110,9 @@ def test_steps_that_are_repeated_replace_those_of_the_first_time(folder: Path) -
     write(folder, 12, [], 9.0)
     assert steps_in(folder) == list(range(1, 21)), "nothing was repeated yet"
     write(folder, 12, [13, 14, 15], 9.0)
-    found = read_step_metrics(folder)
-    assert found.step.tolist() == list(range(1, 16))
-    assert found.loss[12:].tolist() == [9.0] * 3
+    metrics = read_step_metrics(folder)
+    assert metrics.step.tolist() == list(range(1, 16))
+    assert metrics.loss[12:].tolist() == [9.0] * 3
     write(folder, 3, [4], 8.0)
     assert steps_in(folder) == [1, 2, 3, 4]
     write(folder, 0, [1, 2])
@@ -197,10 +197,10 @@ class TestRuns:
         assert steps_in(tmp_path / "run") == [1, 2, 3, 4, 5, 6]
         before = read_step_metrics(tmp_path / "run")
         _, said = record(run, tmp_path / "run", resume=True)
-        found = read_step_metrics(tmp_path / "run")
-        assert found.step.tolist() == list(range(1, 15))
-        assert found.loss[:4].tolist() == before.loss[:4].tolist()
-        assert found.tokens_per_second[4:].tolist() == [event.tokens_per_second for event in said.of(StepDone)]
+        metrics = read_step_metrics(tmp_path / "run")
+        assert metrics.step.tolist() == list(range(1, 15))
+        assert metrics.loss[:4].tolist() == before.loss[:4].tolist()
+        assert metrics.tokens_per_second[4:].tolist() == [event.tokens_per_second for event in said.of(StepDone)]
 
     def test_without_room_for_them_a_run_goes_on_and_says_so_twice(self, tmp_path: Path, monkeypatch: Any) -> None:
         def refuse(path: Path, flags: int) -> Iterator[None]:

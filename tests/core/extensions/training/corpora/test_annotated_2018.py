@@ -81,12 +81,12 @@ def original(
     multi30k_folder: Path, corpus_and_words: tuple[PreparedCorpus, Words]
 ) -> tuple[data.Field, data.Field, data.Dataset, data.Dataset]:
     """Source field, target field, training and validation split; `spacy.load` split into the same tokens."""
-    found = read_folder(multi30k_folder, "de", "en")
+    texts = read_folder(multi30k_folder, "de", "en")
     src = data.Field(tokenize=str.split, pad_token=BLANK)
     tgt = data.Field(tokenize=str.split, init_token=START, eos_token=END, pad_token=BLANK)
     fields = [("src", src), ("trg", tgt), ("index", data.RawField())]
     words, splits = corpus_and_words[1], []
-    for pairs in (found.train, found.validation):
+    for pairs in (texts.train, texts.validation):
         examples = [
             data.Example.fromlist([words["de", source], words["en", target], index], fields)
             for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True))
@@ -132,9 +132,9 @@ class TestAgainstTheOriginal:
         iterator.random_shuffler = type(iterator.random_shuffler)()  # takes its state from `random`
         iterator.init_epoch()
         expected = [[example.index for example in batch] for batch in iterator.batches if batch]
-        found = training_batches(corpus.train, training, epoch)
-        assert found == expected
-        assert len(found) == num_batches
+        batches = training_batches(corpus.train, training, epoch)
+        assert batches == expected
+        assert len(batches) == num_batches
 
     def test_the_validation_batches_are_those_of_its_iterator(self, corpus: PreparedCorpus, original: Any) -> None:
         iterator = MyIterator(

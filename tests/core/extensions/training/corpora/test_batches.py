@@ -323,7 +323,7 @@ class TestRegrouped:
     ) -> None:
         parts = regrouped(self.BATCHES, max_tokens, tokens_per_pass, PADDING)
         assert rows_of(parts) == rows_of(self.BATCHES)
-        assert sum(part.num_target_tokens for part in parts) == sum(each.num_target_tokens for each in self.BATCHES)
+        assert sum(part.num_target_tokens for part in parts) == sum(batch.num_target_tokens for batch in self.BATCHES)
         for part in parts:
             assert len(part.source) == 1 or max(part.source.numel(), part.target.numel()) <= max_tokens
             assert bool((part.source != PADDING).any(dim=0).all()), "no column is all padding"
@@ -344,14 +344,14 @@ class TestRegrouped:
                 places = itertools.pairwise([0, *cuts, 9])
                 parts = [collate(PAIRS, order[first:end], PADDING) for first, end in places]
                 times.append(time_of(parts, tokens_per_pass))
-        found = regrouped([batch], 10_000, tokens_per_pass, PADDING)
-        assert time_of(found, tokens_per_pass) == min(times)
-        assert 1 < len(found) < 9
+        passes = regrouped([batch], 10_000, tokens_per_pass, PADDING)
+        assert time_of(passes, tokens_per_pass) == min(times)
+        assert 1 < len(passes) < 9
 
     def test_sentences_of_one_length_stay_the_batch_they_are(self) -> None:
         batch = Batch(torch.full((8, 5), 9), torch.full((8, 6), 8), 40)
-        (found,) = regrouped([batch], 10_000, 100.0, PADDING)
-        assert found is batch
+        (part,) = regrouped([batch], 10_000, 100.0, PADDING)
+        assert part is batch
 
     def test_a_random_batch_of_sentences_needs_much_less_time(self) -> None:
         batch = collate(PAIRS, range(128), PADDING)

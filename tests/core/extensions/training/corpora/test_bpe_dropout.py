@@ -47,12 +47,12 @@ def exact_distribution(scores: dict[str, float], text: str, dropout: float) -> d
             return ((symbols, 1.0),)
         _, _, at = min(pairs)
         merged = (*symbols[:at], symbols[at] + symbols[at + 1], *symbols[at + 2 :])
-        found: Counter[tuple[str, ...]] = Counter()
+        probabilities: Counter[tuple[str, ...]] = Counter()
         key = (starts[at], starts[at + 1], starts[at + 2])
         for outcomes, weight in ((follow(merged, left_out), 1 - dropout), (follow(symbols, left_out | {key}), dropout)):
             for pieces, probability in outcomes:
-                found[pieces] += weight * probability
-        return tuple(found.items())
+                probabilities[pieces] += weight * probability
+        return tuple(probabilities.items())
 
     return dict(follow(tuple(text), frozenset()))
 
@@ -101,5 +101,5 @@ from augenmerk.core.text.subwords import Subwords
 print(repr(SubwordSampler(Subwords.from_text(sys.argv[1])).sample(sys.argv[2:] * 20, 0.3, seed=5)), end="")
 """
     command = [sys.executable, "-c", program, subwords.to_text(), *WORDS]
-    found = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=True)
-    assert found.stdout == repr(SubwordSampler(subwords).sample(WORDS * 20, 0.3, seed=5))
+    process = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=True)
+    assert process.stdout == repr(SubwordSampler(subwords).sample(WORDS * 20, 0.3, seed=5))

@@ -26,26 +26,26 @@ def data(tmp_path: Path) -> Path:
 def test_pairs_that_were_there_before_and_empty_sides_are_left_out() -> None:
     original = SentencePairs(("eins", "zwei"), ("one", "two"))
     forward, backward = SentencePairs(("eins", "zwei"), ("one", "both")), SentencePairs(("", "zwo"), ("one", "two"))
-    found = diversify(original, [forward, backward])
-    assert found == SentencePairs(("eins", "zwei", "zwei", "zwo"), ("one", "two", "both", "two"))
+    pairs = diversify(original, [forward, backward])
+    assert pairs == SentencePairs(("eins", "zwei", "zwei", "zwo"), ("one", "two", "both", "two"))
 
 
 @pytest.mark.heavy
 def test_a_folder_holds_the_pairs_and_what_a_model_says_of_their_sources(data: Path, tmp_path: Path) -> None:
     model, out = bundled_model_path(), tmp_path / "more"
     digest = model_digest(load_checkpoint(model))
-    kept = out / f"by-{model.stem}-{digest[:8]}.txt"
+    interrupted = out / f"by-{model.stem}-{digest[:8]}.txt"
     out.mkdir()
-    kept.write_text("Kept from an interrupted call.\n", encoding="utf-8")
+    interrupted.write_text("Kept from an interrupted call.\n", encoding="utf-8")
     assert main([str(data), "--out", str(out), "--forward", str(model), "--beam", "1"]) == 0
-    found = read_folder(out, "de", "en")
-    assert found.train.source[:3] == GERMAN
-    assert found.train.target[:3] == ENGLISH
-    assert found.validation == SentencePairs(GERMAN, ENGLISH)
-    assert found.train.target[3] == "Kept from an interrupted call."
-    new = dict(zip(found.train.source[3:], found.train.target[3:], strict=True))
+    corpus = read_folder(out, "de", "en")
+    assert corpus.train.source[:3] == GERMAN
+    assert corpus.train.target[:3] == ENGLISH
+    assert corpus.validation == SentencePairs(GERMAN, ENGLISH)
+    assert corpus.train.target[3] == "Kept from an interrupted call."
+    new = dict(zip(corpus.train.source[3:], corpus.train.target[3:], strict=True))
     assert new[GERMAN[2]] == "A woman is reading a book."
-    assert kept.read_text(encoding="utf-8").count("\n") == 3
+    assert interrupted.read_text(encoding="utf-8").count("\n") == 3
 
 
 @pytest.mark.heavy

@@ -49,10 +49,10 @@ def english(corpus: PreparedCorpus, ids: list[int]) -> str:
 def test_pairs_that_were_there_before_and_empty_sides_are_left_out() -> None:
     one, two, both = ([START, word, END] for word in (5, 6, 7))
     nothing = [START, END]
-    found = diversify(
+    pairs = diversify(
         [EncodedPairs([one, two], [one, two]), EncodedPairs([one, two], [one, both]), EncodedPairs([nothing], [one])]
     )
-    assert (found.source, found.target) == ([one, two, two], [one, two, both])
+    assert (pairs.source, pairs.target) == ([one, two, two], [one, two, both])
 
 
 @pytest.mark.heavy
@@ -61,21 +61,24 @@ def test_the_file_gets_what_a_model_and_an_ensemble_say_of_the_sources(
 ) -> None:
     model, out = str(bundled_model_path()), tmp_path / "more.safetensors"
     assert main([str(data), "--out", str(out), "--forward", model, "--beam", "4", "--device", "cpu"]) == 0
-    found = load_prepared(out)
-    assert found.train.source[:3] == corpus.train.source
-    assert found.train.target[:3] == corpus.train.target
-    assert found.word_counts is not None
+    prepared = load_prepared(out)
+    assert prepared.train.source[:3] == corpus.train.source
+    assert prepared.train.target[:3] == corpus.train.target
+    assert prepared.word_counts is not None
     assert corpus.word_counts is not None
-    assert dict(found.word_counts.counts) == dict(corpus.word_counts.counts), "a translation is no evidence for words"
+    assert dict(prepared.word_counts.counts) == dict(corpus.word_counts.counts), (
+        "a translation is no evidence for words"
+    )
     expected = Translator.load(device="cpu").translate_corpus(GERMAN, beam=4, length_penalty=0.6)
     new = {
-        tuple(ids): english(corpus, target) for ids, target in zip(found.train.source, found.train.target, strict=True)
+        tuple(ids): english(corpus, target)
+        for ids, target in zip(prepared.train.source, prepared.train.target, strict=True)
     }
     assert [new[tuple(ids)] for ids in corpus.train.source] == [hypothesis.text for hypothesis in expected]
     together = tmp_path / "together.safetensors"
     words = [str(data), "--out", str(together), "--forward", model, model, "--device", "cpu"]
     assert main(words) == 0
-    assert vars(load_prepared(together).train) == vars(found.train), "a model and itself are the model"
+    assert vars(load_prepared(together).train) == vars(prepared.train), "a model and itself are the model"
 
 
 @pytest.mark.training
@@ -89,10 +92,10 @@ def test_an_ensemble_predicts_by_the_mean_of_the_distributions_also_after_rows_m
         state = ensemble.start_decoding(ensemble.encode(source), 9)
         state.read(torch.tensor([2, 2, 2]))
         state.select(rows)
-        found = state.read(torch.tensor([5, 6])).log_softmax(dim=-1)
+        log_probabilities = state.read(torch.tensor([5, 6])).log_softmax(dim=-1)
         read = torch.tensor([[2, 5], [2, 6]])
         expected = sum(model(source[rows], read).logits[:, -1].softmax(dim=-1) for model in models) / 2
-    torch.testing.assert_close(found.exp(), expected, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(log_probabilities.exp(), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_files_are_merged_in_their_order(corpus: PreparedCorpus, data: Path, tmp_path: Path) -> None:

@@ -33,9 +33,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_corpus_is_known_by_its_sentences_whatever_its_folder_is_called(folder: Path) -> None:
-    found = read_folder(folder, "de", "en")
-    assert (found.kind, found.name) == (CAPTIONS, "anything")
-    assert len(found.train) < 40, "some are held out, and it is known nevertheless"
+    texts = read_folder(folder, "de", "en")
+    assert (texts.kind, texts.name) == (CAPTIONS, "anything")
+    assert len(texts.train) < 40, "some are held out, and it is known nevertheless"
     corpus = load_corpus(folder, RUN)
     assert corpus.word_counts is not None
     assert corpus.word_counts.kind == CAPTIONS

@@ -71,8 +71,8 @@ def test_a_folder_may_hold_files_of_pairs(tmp_path: Path, suffix: str, form: str
     data = FORMS[form].encode()
     for split in ("train", "validation"):
         (tmp_path / f"{split}.{suffix}").write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
-    found = read_folder(tmp_path, "de", "en")
-    assert (found.train, found.validation) == (PAIRS, PAIRS)
+    texts = read_folder(tmp_path, "de", "en")
+    assert (texts.train, texts.validation) == (PAIRS, PAIRS)
 
 
 @pytest.mark.parametrize("form", ["columns", "JSON lines"])

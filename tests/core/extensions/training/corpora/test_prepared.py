@@ -146,8 +146,8 @@ class TestPreparing:
 
 @pytest.fixture(scope="module")
 def notebook(multi30k_folder: Path) -> PreparedCorpus:
-    found = read_folder(multi30k_folder, "de", "en")
-    return prepare("multi30k", preset("notebook").data, found.train, found.validation, lambda text: None)
+    texts = read_folder(multi30k_folder, "de", "en")
+    return prepare("multi30k", preset("notebook").data, texts.train, texts.validation, lambda text: None)
 
 
 class TestMulti30k:
@@ -161,10 +161,10 @@ class TestMulti30k:
 
     @pytest.mark.slow
     def test_subwords_spell_every_training_word_and_know_every_letter(self, multi30k_folder: Path) -> None:
-        found = read_folder(multi30k_folder, "de", "en")
-        train = SentencePairs(found.train.source[:4000], found.train.target[:4000])
+        texts = read_folder(multi30k_folder, "de", "en")
+        train = SentencePairs(texts.train.source[:4000], texts.train.target[:4000])
         config = preset("multi30k").data.replace(num_subwords=4000)
-        corpus = prepare("multi30k", config, train, found.validation, lambda text: None)
+        corpus = prepare("multi30k", config, train, texts.validation, lambda text: None)
         codec = corpus.codecs.source
         assert codec.subwords is not None
         words = {word for lines in (train.source, train.target) for line in lines for word in line.split()}
@@ -229,10 +229,10 @@ class TestWordCounts:
         assert subwords.of("hund") == 2, "words, not their pieces"
 
     def test_case_is_folded_as_the_model_reads(self) -> None:
-        kept, sentence = (prepared(WORDS.replace(source_case=case)).word_counts for case in ("keep", "sentence"))
-        assert kept is not None
+        unchanged, sentence = (prepared(WORDS.replace(source_case=case)).word_counts for case in ("keep", "sentence"))
+        assert unchanged is not None
         assert sentence is not None
-        assert (kept.of("Ein"), kept.of("ein"), sentence.of("Ein"), sentence.of("ein")) == (3, 1, 0, 4)
+        assert (unchanged.of("Ein"), unchanged.of("ein"), sentence.of("Ein"), sentence.of("ein")) == (3, 1, 0, 4)
 
     def test_pairs_that_are_left_out_count_nothing(self) -> None:
         train = SentencePairs(("a a a", "b b b b", "a"), ("x", "x", "x"))

@@ -78,7 +78,7 @@ def test_the_loss_of_references_is_minus_the_mean_log_probability_of_their_token
     translator = Translator.load(untrained_checkpoint, "cpu")
     sources, references = ["ein mann .", "zwei hunde laufen ."], ["a man .", "two dogs are running ."]
     forced = [read_given(translator, *pair) for pair in zip(sources, references, strict=True)]
-    tokens = [value for each in forced for value in each.log_probabilities]
+    tokens = [value for translation in forced for value in translation.log_probabilities]
     loss, _ = reference_loss(translator, sources, references)
     assert loss is not None
     assert loss.num_tokens == len(tokens)
