@@ -104,17 +104,29 @@ REFUSALS: Sequence[tuple[str, Action, str, str]] = (
     ("a word", _run(SourceWordRemoved(30)), "Source word 30 cannot be changed (“word 30 removed”)", "from 0"),
     ("a factor", lambda _: HeadScaled(HEAD, 1e9), "factor of cross layer 1 head 4 is", ""),
     ("two", lambda _: Experiment("a", interventions=(scaling(HEAD), scaling(HEAD, 2))), "“cross 1·4 off” and", ""),
-    ("a step", _on_translation(lambda model, found: word_parts(model, found, 99)), "no step 99", "steps 0 to"),
-    ("a place", _on_translation(lambda model, found: occlude_source_words(model, found, places=[0, 99])), "99", ""),
+    (
+        "a step",
+        _on_translation(lambda model, translation: word_parts(model, translation, 99)),
+        "no step 99",
+        "steps 0 to",
+    ),
+    (
+        "a place",
+        _on_translation(lambda model, translation: occlude_source_words(model, translation, places=[0, 99])),
+        "99",
+        "",
+    ),
     (
         "a cell",
-        _on_translation(lambda model, found: query_key_parts(model, found, HEAD, 0)),
+        _on_translation(lambda model, translation: query_key_parts(model, translation, HEAD, 0)),
         "layer 1 head 4",
         "from 0",
     ),
     (
         "a key",
-        _on_translation(lambda model, found: query_key_parts(model, found, Head("decoder", 0, 0), 1).of_cell(5)),
+        _on_translation(
+            lambda model, translation: query_key_parts(model, translation, Head("decoder", 0, 0), 1).of_cell(5)
+        ),
         "Query 1 does not see key 5",
         "keys 0 to 1",
     ),
@@ -177,10 +189,15 @@ def test_json_counts_from_0(word_translator: Translator, tmp_path: object, capsy
     checkpoint = ["--checkpoint", _model(word_translator, tmp_path), "--device", "cpu"]
     row = ["--set-row", "cross:1:2:1=1,1,1,1,1,1,1,1,1", "--without-words"]
     assert main(["analyze", "Ein Mann steht auf einer Leiter.", "--parts", "--lens", *row, *checkpoint]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["parts"]["components"][:4] == ["token", "position", "decoder layer 0 head 0", "decoder layer 0 head 1"]
-    assert found["lens"]["depths"][1] == "layer 0 self-attention"
-    assert found["without_left_out"] == ["cross 0·1 row 0 set"]
+    fields = json.loads(capsys.readouterr().out)
+    assert fields["parts"]["components"][:4] == [
+        "token",
+        "position",
+        "decoder layer 0 head 0",
+        "decoder layer 0 head 1",
+    ]
+    assert fields["lens"]["depths"][1] == "layer 0 self-attention"
+    assert fields["without_left_out"] == ["cross 0·1 row 0 set"]
 
 
 def test_a_lens_names_its_depths_from_0(word_translator: Translator) -> None:

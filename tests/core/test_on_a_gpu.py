@@ -29,23 +29,23 @@ pytestmark = [
 def test_a_gpu_translates_as_the_cpu_does() -> None:
     here, there = Translator.load(device=DEVICE), Translator.load(device="cpu")
     for text in SENTENCES:
-        found, expected = here.translate(text), there.translate(text)
-        assert found.text == expected.text
-        for maps, wanted in (
-            (found.maps.encoder, expected.maps.encoder),
-            (found.maps.decoder, expected.maps.decoder),
-            (found.maps.cross, expected.maps.cross),
+        actual, expected = here.translate(text), there.translate(text)
+        assert actual.text == expected.text
+        for maps, expected_maps in (
+            (actual.maps.encoder, expected.maps.encoder),
+            (actual.maps.decoder, expected.maps.decoder),
+            (actual.maps.cross, expected.maps.cross),
         ):
-            assert np.allclose(maps, wanted, atol=1e-4)
-        assert math.isclose(found.log_probability, expected.log_probability, abs_tol=1e-3)
+            assert np.allclose(maps, expected_maps, atol=1e-4)
+        assert math.isclose(actual.log_probability, expected.log_probability, abs_tol=1e-3)
 
 
 def test_the_first_steps_are_those_of_the_cpu(tmp_path: Path) -> None:
     """Without dropout, whose random numbers are those of the device, and in 32 bits."""
     run = text_run({"dropout": 0.0}, precision="float32", num_epochs=1)
-    found = record(run, tmp_path / "gpu", device=DEVICE)[1].losses
+    losses = record(run, tmp_path / "gpu", device=DEVICE)[1].losses
     expected = record(run, tmp_path / "cpu")[1].losses
-    assert np.allclose(found, expected, rtol=1e-3)
+    assert np.allclose(losses, expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize("has_dropout", [False, True])

@@ -91,23 +91,23 @@ def test_a_share_has_no_space_before_the_sign_and_is_all_or_nothing_only_if_it_i
 
 
 def test_no_text_writes_it_otherwise() -> None:
-    found = [
+    lines = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in TEXTS
         for line in path.read_text("utf-8").splitlines()
         if WITH_SPACE.search(line)
     ]
-    assert not found
+    assert not lines
 
 
 def test_no_message_writes_it_otherwise() -> None:
-    found = [
+    lines = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in CODE
         for line in path.read_text("utf-8").splitlines()
         if WITH_SPACE.search(line)
     ]
-    assert not found
+    assert not lines
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def test_what_is_wrong_is_told_with_its_place(name: str) -> None:
 )
 def test_what_is_right_is_read_exactly(value: object) -> None:
     for ascii_only in (True, False):
-        found = parse(json.dumps(value, ensure_ascii=ascii_only).encode(), max_depth=8).value
-        assert repr(found) == repr(value)
+        parsed = parse(json.dumps(value, ensure_ascii=ascii_only).encode(), max_depth=8).value
+        assert repr(parsed) == repr(value)
 
 
 def test_a_byte_order_mark_is_left_out() -> None:

@@ -47,9 +47,9 @@ def output_of(code: str, environment: str = "", *arguments: str) -> str:
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.slow
 def test_spinning_is_chosen_before_torch(entry: str, tmp_path: object) -> None:
-    found = output_of(ENTRIES[entry], "", f"{tmp_path}/picture.png")
-    assert re.search("GOMP_SPINCOUNT is (20000|0) before torch\n", found)  # as busy as the machine is
-    assert "kernels: 64 before torch\n" in found
+    output = output_of(ENTRIES[entry], "", f"{tmp_path}/picture.png")
+    assert re.search("GOMP_SPINCOUNT is (20000|0) before torch\n", output)  # as busy as the machine is
+    assert "kernels: 64 before torch\n" in output
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="chosen on Linux only")
@@ -77,9 +77,9 @@ def test_threads_sleep_at_once_where_others_compute(loads: str, count: int, tmp_
 def test_what_the_user_set_holds(setting: str) -> None:
     show = "; from augenmerk.core import process; print(process.spinning()); print(os.environ.get('GOMP_SPINCOUNT'))"
     expected = "7" if setting.startswith("GOMP") else "None"
-    found = output_of(ENTRIES["import augenmerk"] + show, setting)
-    assert f"GOMP_SPINCOUNT is {expected} before torch\n" in found
-    assert f"Waiting threads spin as {setting} says: set by the environment\n{expected}\n" in found
+    output = output_of(ENTRIES["import augenmerk"] + show, setting)
+    assert f"GOMP_SPINCOUNT is {expected} before torch\n" in output
+    assert f"Waiting threads spin as {setting} says: set by the environment\n{expected}\n" in output
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core, so one thread in any case")
@@ -98,9 +98,9 @@ def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environmen
         "from augenmerk import tune_process; tune_process(); "
         "print(torch.get_num_threads(), os.environ.get('GOMP_SPINCOUNT'))"
     )
-    found = output_of(code, environment)
-    assert told in found
-    assert found.endswith(f"{number} None\n")
+    output = output_of(code, environment)
+    assert told in output
+    assert output.endswith(f"{number} None\n")
 
 
 KEPT_KERNELS = """
@@ -123,10 +123,10 @@ else:
 @pytest.mark.slow
 def test_few_kernels_are_kept_unless_the_user_says_so(setting: str, again: str) -> None:
     """By the log of oneDNN itself: a kernel that eighty others have followed is made anew."""
-    found = output_of(KEPT_KERNELS, setting)
-    if "no kernels of oneDNN here" in found:
+    output = output_of(KEPT_KERNELS, setting)
+    if "no kernels of oneDNN here" in output:
         pytest.skip("this processor has no AVX-512, so PyTorch's own products serve")
-    made = [line for line in found.splitlines() if "primitive,create:cache_" in line and "mb100ic64oc64" in line]
+    made = [line for line in output.splitlines() if "primitive,create:cache_" in line and "mb100ic64oc64" in line]
     assert len(made) == 2
     assert "create:cache_miss" in made[0]
     assert f"create:cache_{again}" in made[1]

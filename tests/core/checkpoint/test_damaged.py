@@ -187,9 +187,9 @@ def test_every_byte_of_a_resumable_checkpoint_counts(tmp_path: Path, file: Path)
     )
     whole, rng = path.read_bytes(), random.Random(3)
     for _ in range(120):
-        place = rng.randrange(8, len(whole))
-        other = rng.choice([byte for byte in range(256) if byte != whole[place]])
-        path.write_bytes(whole[:place] + bytes([other]) + whole[place + 1 :])
+        position = rng.randrange(8, len(whole))
+        other = rng.choice([byte for byte in range(256) if byte != whole[position]])
+        path.write_bytes(whole[:position] + bytes([other]) + whole[position + 1 :])
         with pytest.raises(CheckpointError):
             _ = load_checkpoint(path, with_state=True)
 
@@ -297,10 +297,10 @@ class TestSubwords:
     @pytest.mark.heavy
     def test_another_kind_of_model_is_refused(self, tmp_path: Path, model_type: int) -> None:
         def change_model(fields: list[tuple[int, int, Any]]) -> None:
-            place = next(place for place, field in enumerate(fields) if field[0] == 2)
-            trainer = split_message(fields[place][2])
+            index = next(index for index, field in enumerate(fields) if field[0] == 2)
+            trainer = split_message(fields[index][2])
             trainer[0] = (3, 0, model_type)
-            fields[place] = (2, 2, join_message(trainer))
+            fields[index] = (2, 2, join_message(trainer))
 
         assert f"its kind {model_type} is unknown" in refusal(self.changed(tmp_path / "x.safetensors", change_model))
 

@@ -47,8 +47,8 @@ def test_it_tells_models_apart(untrained_checkpoint: Path, tmp_path: Path) -> No
     assert is_new(weights={**checkpoint.weights, name: one_bit})
     assert is_new(weights={**checkpoint.weights, name: tensor.reshape(1, *tensor.shape)})
     assert is_new(weights={**checkpoint.weights, name: tensor.view(torch.int32)})
-    assert is_new(weights={name + "x" if each == name else each: value for each, value in checkpoint.weights.items()})
-    assert is_new(weights={each: value for each, value in checkpoint.weights.items() if each != name})
+    assert is_new(weights={name + "x" if key == name else key: value for key, value in checkpoint.weights.items()})
+    assert is_new(weights={key: value for key, value in checkpoint.weights.items() if key != name})
     codecs = checkpoint.codecs
     *tokens, last = codecs.target.vocabulary.tokens
     other = Vocabulary.with_specials([*tokens, last + "x"])

@@ -424,8 +424,8 @@ def test_nothing_in_the_engine_pickles() -> None:
     door = REPOSITORY / "core" / "extensions" / "readers" / "pickled.py"  # docs/adr/0002
     modules = [path for path in (REPOSITORY / "core").rglob("*.py") if path != door]
     assert len(modules) > 30
-    found = {str(path): _names_of(ast.parse(path.read_text(encoding="utf-8"))) & forbidden for path in modules}
-    assert not {path: names for path, names in found.items() if names}
+    names_by_path = {str(path): _names_of(ast.parse(path.read_text(encoding="utf-8"))) & forbidden for path in modules}
+    assert not {path: names for path, names in names_by_path.items() if names}
     loads = [path for path in modules if "np.load(" in path.read_text(encoding="utf-8")]
     assert not loads, "np.load can unpickle"
 

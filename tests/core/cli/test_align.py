@@ -50,17 +50,17 @@ def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: objec
 def test_the_ranking_is_that_of_the_library(untrained_checkpoint: Path, gold: Path, capsys) -> None:
     from augenmerk.core.extensions.analyses.alignment import read_gold
 
-    found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json"))
+    fields = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json"))
     ranking = rank_aligners(Translator.load(untrained_checkpoint, "cpu"), read_gold(gold))
-    assert (found["pairs_choosing"], found["pairs_reporting"], found["pairs_skipped"]) == (3, 2, 0)
-    assert len(found["aligners"]) == len(ranking.scores)
-    assert found["model"]["name"] == "untrained"
-    for one, other in zip(found["aligners"], ranking.scores, strict=True):
+    assert (fields["pairs_choosing"], fields["pairs_reporting"], fields["pairs_skipped"]) == (3, 2, 0)
+    assert len(fields["aligners"]) == len(ranking.scores)
+    assert fields["model"]["name"] == "untrained"
+    for one, other in zip(fields["aligners"], ranking.scores, strict=True):
         assert one["choosing"]["aer"] == pytest.approx(other.choosing.aer, abs=1e-6)
         assert one["reporting"]["recall"] == pytest.approx(other.reporting.recall, abs=1e-6)
         assert one["layer"] == other.aligner.layer
         assert (one["rows"], one["measure"]) == (other.aligner.label_mode, other.aligner.measure)
-    assert [baseline["name"] for baseline in found["baselines"]] == ["diagonal"]  # no IBM model for these pairs
+    assert [baseline["name"] for baseline in fields["baselines"]] == ["diagonal"]  # no IBM model for these pairs
 
 
 def test_the_table_shows_the_best_and_the_baselines(untrained_checkpoint: Path, gold: Path, capsys) -> None:
@@ -78,8 +78,8 @@ def test_ibm_1_is_trained_on_what_is_given_and_written(
         (tmp_path / f"some.{suffix}").write_text("".join(f"{pair[side]}\n" for pair in TEXTS), encoding="utf-8")
     out = tmp_path / "ibm.tsv"
     arguments = ["--gold", gold, "--ibm-1", tmp_path / "some.de", tmp_path / "some.en", "--write-ibm-1", out, "--json"]
-    found = json.loads(told(capsys, untrained_checkpoint, *arguments))
-    assert [baseline["name"] for baseline in found["baselines"]] == ["diagonal", "IBM model 1"]
+    fields = json.loads(told(capsys, untrained_checkpoint, *arguments))
+    assert [baseline["name"] for baseline in fields["baselines"]] == ["diagonal", "IBM model 1"]
     links = read_ibm_1(out)
     assert set(links) == {1, 2, 3, 4, 5}
     assert links[5] == {(1, 0), (0, 1), (2, 2)}  # "steht mann ." and "man stands ."
@@ -95,20 +95,20 @@ def test_ibm_1_is_trained_on_one_file_of_pairs(untrained_checkpoint: Path, gold:
 
 def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoint: Path, capsys) -> None:
     arguments = ["--text", SENTENCE, "--target", TARGET, "--head", "cross:2:1", "--rows", "read", "--measure", "norm"]
-    found = json.loads(told(capsys, untrained_checkpoint, *arguments, "--json"))
+    fields = json.loads(told(capsys, untrained_checkpoint, *arguments, "--json"))
     translator = Translator.load(untrained_checkpoint, "cpu")
     links = align(translator, translator.run(Experiment(SENTENCE, GivenTarget(TARGET))), Aligner(1, 0, "read", "norm"))
-    assert [(link["source"], link["target"]) for link in found["links"]] == [(one.source, one.target) for one in links]
-    assert (found["aligner"]["layer"], found["aligner"]["head"], found["aligner"]["rows"]) == (1, 0, "read"), (
+    assert [(link["source"], link["target"]) for link in fields["links"]] == [(one.source, one.target) for one in links]
+    assert (fields["aligner"]["layer"], fields["aligner"]["head"], fields["aligner"]["rows"]) == (1, 0, "read"), (
         "as links do, from 0"
     )
-    assert len(found["target"]) == len(links) == 7
-    assert found["model"] == {"name": translator.name, "digest": translator.digest}
-    assert found["version"] == __version__
+    assert len(fields["target"]) == len(links) == 7
+    assert fields["model"] == {"name": translator.name, "digest": translator.digest}
+    assert fields["version"] == __version__
     lines = told(capsys, untrained_checkpoint, *arguments).splitlines()
     assert lines[0] == "layer 2 head 1, norm ‖α·f(x)‖, token read"
-    assert lines[1].split()[0] == found["target"][0]
-    assert lines[1].split()[1] == found["source"][links[0].source]
+    assert lines[1].split()[0] == fields["target"][0]
+    assert lines[1].split()[1] == fields["source"][links[0].source]
 
 
 def test_the_links_of_an_experiment_file_are_those_of_its_translation(
@@ -120,13 +120,13 @@ def test_the_links_of_an_experiment_file_are_those_of_its_translation(
     )
     path = tmp_path / "my.augenmerk"
     write_experiment_file(SavedExperiment(experiment, ModelReference(translator.name, translator.digest)), path)
-    found = json.loads(told(capsys, untrained_checkpoint, "--experiment", path, "--head", "cross:2:1", "--json"))
+    fields = json.loads(told(capsys, untrained_checkpoint, "--experiment", path, "--head", "cross:2:1", "--json"))
     translation = translator.run(experiment)
-    assert found["interventions"] == [part_to_json(intervention) for intervention in experiment.interventions]
-    assert found["source"] == ["ein", "mann", "steht", "einer", "leiter", "."]
-    assert found["target"] == [word.text for word in translation.target_words]
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in experiment.interventions]
+    assert fields["source"] == ["ein", "mann", "steht", "einer", "leiter", "."]
+    assert fields["target"] == [word.text for word in translation.target_words]
     links = align(translator, translation, Aligner(1, 0, "predicted", "weight"))
-    assert [(link["source"], link["target"]) for link in found["links"]] == [(one.source, one.target) for one in links]
+    assert [(link["source"], link["target"]) for link in fields["links"]] == [(one.source, one.target) for one in links]
 
 
 @pytest.mark.heavy
@@ -134,14 +134,14 @@ def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, go
     from augenmerk.core.extensions.analyses.alignment import read_gold
 
     off = HeadScaled(Head("encoder", 0, 0))
-    found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json", "--head-off", "encoder:1:1"))
+    fields = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json", "--head-off", "encoder:1:1"))
     translator = Translator.load(untrained_checkpoint, "cpu")
-    ranking, whole = (rank_aligners(translator, read_gold(gold), changes=each) for each in ([off], []))
-    assert [one["choosing"]["aer"] for one in found["aligners"]] == pytest.approx(
+    ranking, whole = (rank_aligners(translator, read_gold(gold), changes=changes) for changes in ([off], []))
+    assert [one["choosing"]["aer"] for one in fields["aligners"]] == pytest.approx(
         [score.choosing.aer for score in ranking.scores], abs=1e-6
     )
     assert [score.choosing for score in ranking.scores] != [score.choosing for score in whole.scores]
-    assert found["interventions"] == [part_to_json(off)]
+    assert fields["interventions"] == [part_to_json(off)]
     assert "Changed: encoder 1·1 off." in told(
         capsys, untrained_checkpoint, "--gold", gold, "--head-off", "encoder:1:1"
     )
@@ -149,8 +149,8 @@ def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, go
 
 def test_without_a_head_the_best_aligner_is_used(untrained_checkpoint: Path, gold: Path, capsys) -> None:
     best = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json"))["aligners"][0]
-    found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--text", SENTENCE, "--json"))
-    assert found["aligner"] == {name: best[name] for name in ("kind", "layer", "head", "rows", "measure")}
+    fields = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--text", SENTENCE, "--json"))
+    assert fields["aligner"] == {name: best[name] for name in ("kind", "layer", "head", "rows", "measure")}
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ def refused(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: st
     return output.err
 
 
-def assert_finite(found: dict) -> None:
-    for name, value in found.items():
+def assert_finite(fields: dict) -> None:
+    for name, value in fields.items():
         array = np.array(value)
         if array.dtype.kind in "fi":
             assert np.isfinite(array.astype(float)).all(), name
@@ -63,14 +63,14 @@ def assert_finite(found: dict) -> None:
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("text", [ONE_TOKEN, SENTENCE])
 def test_one_layer_with_one_head_reads_sentences_of_any_length(tiny: Path, capsys, text: str, measure) -> None:
-    found = told(capsys, tiny, "analyze", text, "--measure", measure, "--source-share", "--without-words", "<unk>")
-    assert_finite(found)
-    assert found["source"] == text
+    fields = told(capsys, tiny, "analyze", text, "--measure", measure, "--source-share", "--without-words", "<unk>")
+    assert_finite(fields)
+    assert fields["source"] == text
     for kind in MEASURES[measure].kinds:
-        assert np.shape(found[kind])[:2] == (1, 1)
+        assert np.shape(fields[kind])[:2] == (1, 1)
         if MEASURES[measure].rows_sum_to_one:
-            np.testing.assert_allclose(np.sum(found[kind], axis=-1), 1, atol=1e-4)
-    shares = np.sum(found["contribution_of_source"], axis=1) + np.sum(found["contribution_of_prefix"], axis=1)
+            np.testing.assert_allclose(np.sum(fields[kind], axis=-1), 1, atol=1e-4)
+    shares = np.sum(fields["contribution_of_source"], axis=1) + np.sum(fields["contribution_of_prefix"], axis=1)
     np.testing.assert_allclose(shares, 1, atol=1e-4)
 
 
@@ -78,24 +78,24 @@ def test_one_layer_with_one_head_reads_sentences_of_any_length(tiny: Path, capsy
 @pytest.mark.parametrize("changes", [[], ["--off", "encoder:1:1", "decoder:1:1", "cross:1:1"], ["--beam", "3"]])
 def test_one_layer_with_one_head_has_lenses_and_parts(tiny: Path, capsys, text: str, changes: list[str]) -> None:
     options = ["--lens", "--decoder-lens", "--parts", "--query-key", "cross:1:1", "1", "1"]
-    found = told(capsys, tiny, "analyze", text, *options, *changes)
+    fields = told(capsys, tiny, "analyze", text, *options, *changes)
     for group in ("lens", "decoder_lens", "parts", "query_key_parts"):
-        assert_finite(found[group])
-    assert np.shape(found["lens"]["ranks"]) == (4, len(found["predicted_tokens"]))
-    assert len(found["decoder_lens"]["translations"]) == 2
-    steps = found["parts"]["steps"]
-    assert [found["predicted_tokens"][step] for step in steps] == found["parts"]["tokens"]
+        assert_finite(fields[group])
+    assert np.shape(fields["lens"]["ranks"]) == (4, len(fields["predicted_tokens"]))
+    assert len(fields["decoder_lens"]["translations"]) == 2
+    steps = fields["parts"]["steps"]
+    assert [fields["predicted_tokens"][step] for step in steps] == fields["parts"]["tokens"]
     assert steps == sorted(set(steps))
-    totals = np.sum(found["parts"]["values"], axis=1) + found["parts"]["remainder"]
-    np.testing.assert_allclose(totals, found["parts"]["difference"], atol=1e-4)
+    totals = np.sum(fields["parts"]["values"], axis=1) + fields["parts"]["remainder"]
+    np.testing.assert_allclose(totals, fields["parts"]["difference"], atol=1e-4)
 
 
 def test_one_layer_with_one_head_has_roles_and_aligners(tiny: Path, tmp_path: Path, capsys) -> None:
     lines = tmp_path / "some.de"
     lines.write_text(f"{ONE_TOKEN}\n{SENTENCE}\n", encoding="utf-8")
-    found = told(capsys, tiny, "analyze", ONE_TOKEN, "--statistics", str(lines))
-    assert_finite(found)
-    assert [np.shape(found[f"{kind}_roles"]) for kind in ("encoder", "decoder", "cross")] == [(1, 1)] * 3
+    fields = told(capsys, tiny, "analyze", ONE_TOKEN, "--statistics", str(lines))
+    assert_finite(fields)
+    assert [np.shape(fields[f"{kind}_roles"]) for kind in ("encoder", "decoder", "cross")] == [(1, 1)] * 3
     gold = tmp_path / "gold.tsv"
     row = "\tEin Mann steht .\tA man stands .\t1-1 2-2 3-3 4-4\n"
     gold.write_text(f"line\tgerman\tenglish\tlinks\n1{row}2{row}", encoding="utf-8")
@@ -107,9 +107,9 @@ def test_one_layer_with_one_head_has_roles_and_aligners(tiny: Path, tmp_path: Pa
 
 
 def test_links_of_one_word(tiny: Path, capsys) -> None:
-    found = told(capsys, tiny, "align", "--text", ONE_TOKEN, "--target", "dog", "--head", "cross:1:1", "--json")
-    assert found["source"] == [ONE_TOKEN.lower()]
-    assert [(link["source"], link["target"]) for link in found["links"]] == [(0, 0)]
+    fields = told(capsys, tiny, "align", "--text", ONE_TOKEN, "--target", "dog", "--head", "cross:1:1", "--json")
+    assert fields["source"] == [ONE_TOKEN.lower()]
+    assert [(link["source"], link["target"]) for link in fields["links"]] == [(0, 0)]
 
 
 def test_a_sentence_of_one_mark_cannot_be_hidden_whole(tiny: Path, capsys) -> None:
@@ -124,22 +124,22 @@ def test_a_sentence_of_one_mark_cannot_be_hidden_whole(tiny: Path, capsys) -> No
 @pytest.mark.heavy
 def test_all_heads_of_a_layer_off_leave_finite_numbers(tiny: Path, capsys, kind: str) -> None:
     for measure in MEASURES:
-        found = told(
+        fields = told(
             capsys, tiny, "analyze", SENTENCE, "--off", f"{kind}:1:1", "--measure", measure, "--source-share"
         )  # fmt: skip
-        assert_finite(found)
+        assert_finite(fields)
         head = {"kind": kind, "layer": 0, "head": 0}
-        assert found["interventions"] == [{"type": "head_scaled", "head": head, "factor": 0}]
+        assert fields["interventions"] == [{"type": "head_scaled", "head": head, "factor": 0}]
     if kind == "cross":
-        np.testing.assert_allclose(found["source_share"], 0)
+        np.testing.assert_allclose(fields["source_share"], 0)
 
 
 def test_without_cross_attention_every_word_is_told(tiny: Path, capsys) -> None:
-    found = told(
+    fields = told(
         capsys, tiny, "analyze", SENTENCE, "--target", "a man stands", "--off", "cross:1:1", "--source-share", "--words"
     )
-    assert len(found["source_share_warnings"]) == 3
-    assert found["source_share_warnings"][0].startswith("Only 0% of “a” comes from the source")
+    assert len(fields["source_share_warnings"]) == 3
+    assert fields["source_share_warnings"][0].startswith("Only 0% of “a” comes from the source")
 
 
 def test_every_head_off_is_read_too(tiny: Path, capsys) -> None:
@@ -161,9 +161,9 @@ def test_a_target_that_cannot_be_read_is_refused(tiny: Path, capsys, command, ta
 
 
 def test_a_target_of_unknown_words_is_read_and_noted(tiny: Path, capsys) -> None:
-    found = told(capsys, tiny, "analyze", SENTENCE, "--target", "Qwxyz 漢字 ☃.", "--source-share")
-    assert found["translation"] == "Qwxyz 漢字 ☃."
-    assert_finite(found)
+    fields = told(capsys, tiny, "analyze", SENTENCE, "--target", "Qwxyz 漢字 ☃.", "--source-share")
+    assert fields["translation"] == "Qwxyz 漢字 ☃."
+    assert_finite(fields)
     assert main(["analyze", SENTENCE, "--target", "Qwxyz 漢字 ☃.", "--checkpoint", str(tiny)]) == 0
     assert "Unknown to the model in the given translation" in capsys.readouterr().err
 

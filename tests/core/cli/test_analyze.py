@@ -37,26 +37,26 @@ def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, measure) -> None:
-    found = told(capsys, untrained_checkpoint, "--target", TARGET, "--measure", measure, "--hide", "end", "--words")
+    fields = told(capsys, untrained_checkpoint, "--target", TARGET, "--measure", measure, "--hide", "end", "--words")
     translator = Translator.load(untrained_checkpoint, "cpu")
     translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     for kind in ("encoder", "decoder", "cross"):
         if kind not in MEASURES[measure].kinds:
-            assert kind not in found
+            assert kind not in fields
             continue
         maps = measure_maps(Pass.of(translator, translation), measure, kind)
         shown = Selection("predicted", True, frozenset({"end"})).apply(maps, translation, kind)
-        np.testing.assert_allclose(found[kind], shown.weights, atol=1e-6)
-        np.testing.assert_allclose(found[f"{kind}_hidden_mass"], shown.hidden_mass, atol=1e-6)
-        assert tuple(found[f"{kind}_columns"]) == shown.keys.labels
-    assert found["translation"] == TARGET
-    assert sum(found["log_probabilities"]) == pytest.approx(translation.log_probability, abs=1e-5)
+        np.testing.assert_allclose(fields[kind], shown.weights, atol=1e-6)
+        np.testing.assert_allclose(fields[f"{kind}_hidden_mass"], shown.hidden_mass, atol=1e-6)
+        assert tuple(fields[f"{kind}_columns"]) == shown.keys.labels
+    assert fields["translation"] == TARGET
+    assert sum(fields["log_probabilities"]) == pytest.approx(translation.log_probability, abs=1e-5)
 
 
 def test_rows_say_what_they_are(untrained_checkpoint: Path, capsys) -> None:
-    found = told(capsys, untrained_checkpoint, "--target", TARGET, "--rows", "predicted")
-    assert (found["cross_rows_are"], found["cross_rows"]) == ("token predicted", found["predicted_tokens"])
-    assert found["decoder_columns_are"] == "token read"
+    fields = told(capsys, untrained_checkpoint, "--target", TARGET, "--rows", "predicted")
+    assert (fields["cross_rows_are"], fields["cross_rows"]) == ("token predicted", fields["predicted_tokens"])
+    assert fields["decoder_columns_are"] == "token read"
 
 
 @pytest.mark.parametrize(
@@ -68,36 +68,36 @@ def test_rows_say_what_they_are(untrained_checkpoint: Path, capsys) -> None:
     ],
 )
 def test_heads_off_change_the_numbers(untrained_checkpoint: Path, capsys, arguments: list[str]) -> None:
-    found = told(capsys, untrained_checkpoint, "--target", TARGET, *arguments)
+    fields = told(capsys, untrained_checkpoint, "--target", TARGET, *arguments)
     off = heads_switched_off([Head("cross", 1, 0), Head("encoder", 0, 1)])
-    given = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE, GivenTarget(TARGET), off))
-    assert found["interventions"] == [part_to_json(each) for each in off]
-    assert sum(found["log_probabilities"]) == pytest.approx(given.log_probability, abs=1e-5)
+    scored = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE, GivenTarget(TARGET), off))
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in off]
+    assert sum(fields["log_probabilities"]) == pytest.approx(scored.log_probability, abs=1e-5)
 
 
 def test_products_sum_to_the_attention_score(untrained_checkpoint: Path, capsys) -> None:
-    found = told(capsys, untrained_checkpoint, "--target", TARGET, "--query-key", "cross:2:1", "4", "5")
-    assert sum(found["query_key_products"]) == pytest.approx(found["query_key_score"], abs=1e-5)
-    assert found["query_key_weight"] == pytest.approx(found["cross"][1][0][3][4], abs=1e-6)
+    fields = told(capsys, untrained_checkpoint, "--target", TARGET, "--query-key", "cross:2:1", "4", "5")
+    assert sum(fields["query_key_products"]) == pytest.approx(fields["query_key_score"], abs=1e-5)
+    assert fields["query_key_weight"] == pytest.approx(fields["cross"][1][0][3][4], abs=1e-6)
 
 
 @pytest.mark.heavy
 def test_json_and_npz_hold_the_same(untrained_checkpoint: Path, tmp_path: Path, sample: list[str], capsys) -> None:
-    found = told(capsys, untrained_checkpoint, *sample, "--importance")
+    fields = told(capsys, untrained_checkpoint, *sample, "--importance")
     for name in ("numbers.npz", "numbers.json"):
         arguments = [*sample, "--importance", "--checkpoint", str(untrained_checkpoint), "--device", "cpu"]
         assert main(["analyze", SENTENCE, *arguments, "--out", str(tmp_path / name)]) == 0
-    assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == found
+    assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == fields
     with np.load(tmp_path / "numbers.npz", allow_pickle=False) as arrays:
-        flat = found | {f"model/{name}": value for name, value in found.pop("model").items()}
+        flat = fields | {f"model/{name}": value for name, value in fields.pop("model").items()}
         assert set(arrays) == set(flat) - {"model"}
         for name in arrays:
             if arrays[name].dtype.kind == "f":
                 np.testing.assert_allclose(arrays[name], flat[name], atol=1e-6)
             else:
                 assert arrays[name].tolist() == flat[name]
-    assert np.shape(found["cross_roles"]) == np.shape(found["cross_importance"]) == (2, 2)
-    assert found["sample_sentences"] == 3
+    assert np.shape(fields["cross_roles"]) == np.shape(fields["cross_importance"]) == (2, 2)
+    assert fields["sample_sentences"] == 3
 
 
 def test_help_names_query_and_key_whatever_way_maps_are_drawn(capsys) -> None:

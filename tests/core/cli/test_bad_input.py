@@ -74,11 +74,11 @@ def test_a_wrong_setting_is_refused_and_the_run_stays_byte_for_byte(
 ) -> None:
     assert train("--config", settings_file(tmp_path, RUN), "--max-steps", "3") == 0
     before = files(tmp_path / "run")
-    replacements, given, to_do = WRONG_FILES[mistake]
+    replacements, quoted, to_do = WRONG_FILES[mistake]
     wrong = settings_file(tmp_path, RUN, *replacements)
     assert train("--config", wrong, "--resume") == 2
     told = capsys.readouterr().err
-    assert given in told
+    assert quoted in told
     assert to_do in told
     assert "Traceback" not in told
     assert files(tmp_path / "run") == before
@@ -124,9 +124,9 @@ def test_two_trainings_at_once_into_one_folder_are_refused(
 
 def proposed(told: str) -> list[str]:
     """The options that the message says to go on with."""
-    found = re.search(r"--resume( --change \S+=[^\s.]+(\.\d+)?)+", told)
-    assert found, told
-    return found[0].split()
+    match = re.search(r"--resume( --change \S+=[^\s.]+(\.\d+)?)+", told)
+    assert match, told
+    return match[0].split()
 
 
 def test_an_absurd_rate_ends_in_a_proposal_and_the_last_good_checkpoint_stands(

@@ -71,14 +71,14 @@ def printed(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: st
 def test_translate_runs_the_experiment_of_the_file(
     untrained_checkpoint: Path, translator: Translator, saved, capsys, output
 ) -> None:
-    found = printed(
+    fields = printed(
         capsys, untrained_checkpoint, "translate", "--json", "--experiment", saved(*GENERAL, *OWN, output=output)
     )
     expected = translator.run(Experiment(SENTENCE, Greedy() if output == Beam(1) else output, (*GENERAL, *OWN)))
-    assert found["predicted_tokens"] == list(expected.predicted_tokens)
-    assert found["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
-    assert found["output"] == part_to_json(expected.experiment.output)
-    assert found["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
+    assert fields["predicted_tokens"] == list(expected.predicted_tokens)
+    assert fields["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
+    assert fields["output"] == part_to_json(expected.experiment.output)
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
 
 
 def test_a_given_target_is_that_of_the_file(untrained_checkpoint: Path, translator, saved, capsys) -> None:
@@ -87,8 +87,8 @@ def test_a_given_target_is_that_of_the_file(untrained_checkpoint: Path, translat
     expected = translator.run(Experiment(SENTENCE, target, changes))
     given = printed(capsys, untrained_checkpoint, "translate", "--json", "--experiment", path)["given"]
     assert given["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
-    found = printed(capsys, untrained_checkpoint, "analyze", "--experiment", path)
-    np.testing.assert_allclose(found["decoder"], expected.maps.decoder, atol=1e-6)
+    fields = printed(capsys, untrained_checkpoint, "analyze", "--experiment", path)
+    np.testing.assert_allclose(fields["decoder"], expected.maps.decoder, atol=1e-6)
 
 
 def test_options_override_what_they_change_and_no_more(
@@ -96,26 +96,26 @@ def test_options_override_what_they_change_and_no_more(
 ) -> None:
     path = saved(*GENERAL, *OWN, output=Beam(3, 0.5))
     options = ["--scale-head", "cross:2:1=2", "--force", "2=man", "--remove-word", "1", "--beam", "2"]
-    found = printed(capsys, untrained_checkpoint, "translate", SENTENCE, "--json", "--experiment", path, *options)
+    fields = printed(capsys, untrained_checkpoint, "translate", SENTENCE, "--json", "--experiment", path, *options)
     changes = (SourceWordRemoved(0), SourceWordRemoved(3), HeadScaled(Head("cross", 1, 0), 2), *GENERAL[1:])
     expected = Experiment(SENTENCE, Beam(2), (*changes, OWN[1], ForcedToken(1, "man")))
-    assert found["interventions"] == [part_to_json(intervention) for intervention in expected.interventions]
-    assert found["output"] == {"type": "beam", "size": 2, "length_penalty": 1.5}
-    assert found["predicted_tokens"] == list(translator.run(expected).predicted_tokens)
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in expected.interventions]
+    assert fields["output"] == {"type": "beam", "size": 2, "length_penalty": 1.5}
+    assert fields["predicted_tokens"] == list(translator.run(expected).predicted_tokens)
 
 
 def test_another_sentence_takes_changes_that_fit_every_sentence(
     untrained_checkpoint: Path, translator: Translator, saved, capsys, monkeypatch
 ) -> None:
     path = saved(*GENERAL)
-    found = printed(capsys, untrained_checkpoint, "translate", "Leiter", "--json", "--experiment", path)
+    fields = printed(capsys, untrained_checkpoint, "translate", "Leiter", "--json", "--experiment", path)
     expected = translator.run(Experiment("Leiter", interventions=GENERAL))
-    assert found["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
+    assert fields["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
     monkeypatch.setattr("sys.stdin", io.StringIO("Leiter\n"))
     assert main(["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint), "--experiment", path]) == 0
     line = json.loads(capsys.readouterr().out)
     assert line["predicted_ids"] == list(expected.predicted_ids)
-    assert line["interventions"] == [part_to_json(each) for each in GENERAL]
+    assert line["interventions"] == [part_to_json(intervention) for intervention in GENERAL]
 
 
 @pytest.mark.parametrize("command", [["translate", "Leiter"], ["translate", "-"], ["analyze", "Leiter"], ["evaluate"]])
@@ -147,19 +147,19 @@ def test_evaluate_scores_the_model_with_heads_networks_and_temperatures_changed(
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     evaluate = ["evaluate", "--source", str(tmp_path / "some.de"), "--reference", str(tmp_path / "some.en"), "--json"]
     evaluate += ["--hypotheses", str(tmp_path / "h"), "--experiment", saved(*GENERAL, output=Beam(2, 0.7))]
-    found = printed(capsys, untrained_checkpoint, *evaluate)
-    assert (found["beam"], found["length_penalty"]) == (2, 0.7)
-    assert found["interventions"] == [part_to_json(each) for each in GENERAL]
+    fields = printed(capsys, untrained_checkpoint, *evaluate)
+    assert (fields["beam"], fields["length_penalty"]) == (2, 0.7)
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in GENERAL]
     expected = [translator.run(Experiment(line, Beam(2, 0.7), GENERAL)).text for line in german]
     assert (tmp_path / "h").read_text(encoding="utf-8").splitlines() == expected
-    given = [
+    scores = [
         translator.run(Experiment(line, GivenTarget(target), GENERAL)).log_probabilities
         for line, target in zip(german, english, strict=True)
     ]
-    assert found["loss"]["token_weighted"] == pytest.approx(-sum(map(sum, given)) / sum(map(len, given)), abs=1e-5)
+    assert fields["loss"]["token_weighted"] == pytest.approx(-sum(map(sum, scores)) / sum(map(len, scores)), abs=1e-5)
     warmer = printed(capsys, untrained_checkpoint, *evaluate, "--temperature", "encoder:1:2=9")
     assert warmer["interventions"][2]["temperature"] == 9
-    assert warmer["loss"]["token_weighted"] != found["loss"]["token_weighted"]
+    assert warmer["loss"]["token_weighted"] != fields["loss"]["token_weighted"]
 
 
 def test_another_model_is_noted(untrained_checkpoint: Path, saved, capsys) -> None:
@@ -204,16 +204,16 @@ def test_a_sentence_of_one_hyphen_is_not_standard_input(untrained_checkpoint: Pa
 def test_json_has_the_tokens_the_model_and_the_baseline(
     untrained_checkpoint: Path, translator: Translator, saved, capsys, command: list[str]
 ) -> None:
-    found = printed(capsys, untrained_checkpoint, *command, "--experiment", saved(*GENERAL, *OWN))
+    fields = printed(capsys, untrained_checkpoint, *command, "--experiment", saved(*GENERAL, *OWN))
     expected = translator.compare(Experiment(SENTENCE, Greedy(), (*GENERAL, *OWN)))
     entries = translator.checkpoint.codecs.target.vocabulary.tokens
     for name in ("source_ids", "read_ids", "predicted_ids", "ranks"):
-        assert found[name] == list(getattr(expected.changed, name))
-    assert found["predicted_entries"] == [entries[token] for token in expected.changed.predicted_ids]
-    assert found["entropies"] == pytest.approx(expected.changed.entropies, abs=1e-5)
-    assert found["version"] == __version__
-    assert found["model"] == {"name": "untrained", "digest": translator.digest}
-    baseline, original = found["baseline"], expected.original
+        assert fields[name] == list(getattr(expected.changed, name))
+    assert fields["predicted_entries"] == [entries[token] for token in expected.changed.predicted_ids]
+    assert fields["entropies"] == pytest.approx(expected.changed.entropies, abs=1e-5)
+    assert fields["version"] == __version__
+    assert fields["model"] == {"name": "untrained", "digest": translator.digest}
+    baseline, original = fields["baseline"], expected.original
     assert baseline["translation"] == original.text
     assert baseline["predicted_tokens"] == list(original.predicted_tokens)
     assert baseline["predicted_ids"] == list(original.predicted_ids)

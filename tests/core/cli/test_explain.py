@@ -37,57 +37,57 @@ def printed(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: st
 @pytest.mark.parametrize("words", [True, False])
 def test_contributions_are_those_of_the_library(untrained_checkpoint: Path, translator, capsys, words: bool) -> None:
     arguments = ["--head-off", "cross:1:1", *(["--words"] if words else [])]
-    found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--source-share", *arguments)
+    fields = printed(capsys, untrained_checkpoint, "--target", TARGET, "--source-share", *arguments)
     off = HeadScaled(Head("cross", 0, 0))
     translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), (off,)))
     expected = contributions_of(translator, translation)
-    np.testing.assert_allclose(found["contribution_of_source"], expected.of_source(words=words).weights, atol=1e-6)
-    np.testing.assert_allclose(found["contribution_of_prefix"], expected.of_prefix(words=words).weights, atol=1e-6)
-    np.testing.assert_allclose(found["source_share"], np.sum(found["contribution_of_source"], axis=1), atol=1e-5)
-    assert found["contribution_rows"] == ["a", "man", "stands", "on", "a", "ladder", ".", "<eos>"]
-    assert found["contribution_prefix_columns"][0] == "<sos>"
-    assert "ALTI+" in found["contribution_method"]
+    np.testing.assert_allclose(fields["contribution_of_source"], expected.of_source(words=words).weights, atol=1e-6)
+    np.testing.assert_allclose(fields["contribution_of_prefix"], expected.of_prefix(words=words).weights, atol=1e-6)
+    np.testing.assert_allclose(fields["source_share"], np.sum(fields["contribution_of_source"], axis=1), atol=1e-5)
+    assert fields["contribution_rows"] == ["a", "man", "stands", "on", "a", "ladder", ".", "<eos>"]
+    assert fields["contribution_prefix_columns"][0] == "<sos>"
+    assert "ALTI+" in fields["contribution_method"]
 
 
 @pytest.mark.parametrize(("arguments", "replacement"), [([], None), (["mann"], "mann"), (["<unk>"], "<unk>")])
 def test_words_are_left_out_or_replaced_as_in_the_library(
     untrained_checkpoint: Path, translator, capsys, arguments: list[str], replacement: str | None
 ) -> None:
-    found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--without-words", *arguments)
-    given = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
-    expected = occlude_source_words(translator, given, replacement=replacement)
-    assert found["without_words"] == [word.text for word in given.source_words]
-    assert found["without_translations"] == [each.translation.text for each in expected.words]
-    np.testing.assert_allclose(found["without_effects"], expected.effects, atol=1e-5)
-    assert found["without_changes"] == pytest.approx([expected.change_of(each) for each in expected.words], abs=1e-5)
-    assert len(found["without_effect_rows"]) == len(found["without_effects"])
+    fields = printed(capsys, untrained_checkpoint, "--target", TARGET, "--without-words", *arguments)
+    scored = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
+    expected = occlude_source_words(translator, scored, replacement=replacement)
+    assert fields["without_words"] == [word.text for word in scored.source_words]
+    assert fields["without_translations"] == [word.translation.text for word in expected.words]
+    np.testing.assert_allclose(fields["without_effects"], expected.effects, atol=1e-5)
+    assert fields["without_changes"] == pytest.approx([expected.change_of(word) for word in expected.words], abs=1e-5)
+    assert len(fields["without_effect_rows"]) == len(fields["without_effects"])
 
 
 def test_a_second_sentence_is_compared(untrained_checkpoint: Path, translator, capsys) -> None:
     other = "Ein Mann steht auf einer Mann Leiter."
-    found = printed(capsys, untrained_checkpoint, "--compare", other)
+    fields = printed(capsys, untrained_checkpoint, "--compare", other)
     maps = [
-        Selection().apply(each.maps.encoder, each, "encoder")
-        for each in (translator.translate(SENTENCE), translator.translate(other))
+        Selection().apply(translation.maps.encoder, translation, "encoder")
+        for translation in (translator.translate(SENTENCE), translator.translate(other))
     ]
-    np.testing.assert_allclose(found["difference_encoder"], difference(*maps).values, atol=1e-6)
-    assert found["compared_with"] == other
-    assert "mann" in found["difference_encoder_columns"]
+    np.testing.assert_allclose(fields["difference_encoder"], difference(*maps).values, atol=1e-6)
+    assert fields["compared_with"] == other
+    assert "mann" in fields["difference_encoder_columns"]
 
 
 @pytest.mark.heavy
 def test_statistics_of_the_examples_or_of_a_file(
     untrained_checkpoint: Path, translator, tmp_path: Path, capsys
 ) -> None:
-    found = printed(capsys, untrained_checkpoint, "--statistics", "--num-sentences", "3")
+    fields = printed(capsys, untrained_checkpoint, "--statistics", "--num-sentences", "3")
     expected = profile_heads(translator, example_sentences()[:3])
-    np.testing.assert_allclose(found["cross_entropy"], expected.cross.entropy, atol=1e-6)
-    np.testing.assert_allclose(found["encoder_end_share"], expected.encoder.end_share, atol=1e-6)
-    np.testing.assert_allclose(found["decoder_distances"], expected.decoder.distances, atol=1e-6)
-    assert np.shape(found["cross_roles"]) == (2, 2)
+    np.testing.assert_allclose(fields["cross_entropy"], expected.cross.entropy, atol=1e-6)
+    np.testing.assert_allclose(fields["encoder_end_share"], expected.encoder.end_share, atol=1e-6)
+    np.testing.assert_allclose(fields["decoder_distances"], expected.decoder.distances, atol=1e-6)
+    assert np.shape(fields["cross_roles"]) == (2, 2)
     (tmp_path / "mine.de").write_text("Ein Mann steht.\nLeiter.\n", encoding="utf-8")
-    found = printed(capsys, untrained_checkpoint, "--statistics", str(tmp_path / "mine.de"))
-    assert found["sample_sentences"] == 2
+    fields = printed(capsys, untrained_checkpoint, "--statistics", str(tmp_path / "mine.de"))
+    assert fields["sample_sentences"] == 2
 
 
 @pytest.mark.parametrize(
@@ -107,29 +107,31 @@ def test_what_cannot_be_done_is_said(untrained_checkpoint: Path, capsys, argumen
 
 
 def test_a_given_translation_stands_beside_the_models_own(untrained_checkpoint: Path, translator, capsys) -> None:
-    own, given = translator.translate(SENTENCE), translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
+    own, scored = translator.translate(SENTENCE), translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     arguments = ["translate", SENTENCE, "--target", TARGET, "--checkpoint", str(untrained_checkpoint)]
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [own.text, TARGET]
-    for line, each in zip(lines[2:], (own, given), strict=True):
-        assert f"{each.log_probability:8.3f} nats" in line
-        assert f"{percent(math.exp(each.log_probability / len(each.log_probabilities)), 1)} a token" in line
+    for line, translation in zip(lines[2:], (own, scored), strict=True):
+        assert f"{translation.log_probability:8.3f} nats" in line
+        assert (
+            f"{percent(math.exp(translation.log_probability / len(translation.log_probabilities)), 1)} a token" in line
+        )
 
 
 def test_a_given_translation_is_told_in_json_and_its_maps_are_saved(
     untrained_checkpoint: Path, translator, tmp_path: Path, capsys
 ) -> None:
     target = tmp_path / "maps.npz"
-    given = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
-    found = printed(
+    scored = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
+    fields = printed(
         capsys, untrained_checkpoint, "--target", TARGET, "--json", "--attention", str(target), command="translate"
     )
-    assert found["given"]["translation"] == TARGET
-    assert found["given"]["log_probability"] == pytest.approx(given.log_probability, abs=1e-5)
-    assert found["translation"] == translator.translate(SENTENCE).text
+    assert fields["given"]["translation"] == TARGET
+    assert fields["given"]["log_probability"] == pytest.approx(scored.log_probability, abs=1e-5)
+    assert fields["translation"] == translator.translate(SENTENCE).text
     with np.load(target, allow_pickle=False) as arrays:
-        np.testing.assert_allclose(arrays["cross"], given.maps.cross, atol=1e-6)
+        np.testing.assert_allclose(arrays["cross"], scored.maps.cross, atol=1e-6)
 
 
 def test_a_target_that_cannot_be_read_is_refused(untrained_checkpoint: Path, capsys) -> None:

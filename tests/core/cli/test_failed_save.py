@@ -59,7 +59,7 @@ def test_a_person_is_asked(monkeypatch: pytest.MonkeyPatch, typed: str, answer: 
 
 def test_bytes_that_are_no_text_are_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
     class Latin(Terminal):
-        def readline(self, *given: Any) -> str:
+        def readline(self, *arguments: Any) -> str:
             return b"j\xe4\n".decode("utf-8")
 
     sit_down(monkeypatch, "")
@@ -69,7 +69,7 @@ def test_bytes_that_are_no_text_are_asked_about_again(monkeypatch: pytest.Monkey
 
 def test_ctrl_c_at_the_question_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupted(Terminal):
-        def readline(self, *given: Any) -> str:
+        def readline(self, *arguments: Any) -> str:
             signal.raise_signal(signal.SIGINT)
             return "\n"
 

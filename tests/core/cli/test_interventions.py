@@ -92,20 +92,20 @@ def test_all_interventions_at_once_are_those_of_python(
 ) -> None:
     output = Beam(3, 0.5) if beam else Experiment("").output
     expected = translator.run(Experiment(SENTENCE, output, INTERVENTIONS))
-    found = run(capsys, untrained_checkpoint, *OPTIONS, *beam, "--attention", str(tmp_path / "maps.npz"))
-    assert found["predicted_tokens"] == list(expected.predicted_tokens)
-    assert found["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
-    assert found["predicted_tokens"] == ["a", "man", "ladder", "<eos>"]
-    assert found["source_tokens"] == ["<sos>", "ein", "leiter", "steht", "einer", "leiter", ".", "<eos>"]
-    assert found["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
-    assert found["output"] == part_to_json(output)
-    told = {"source_text": found["source"], "output": found["output"], "interventions": found["interventions"]}
+    fields = run(capsys, untrained_checkpoint, *OPTIONS, *beam, "--attention", str(tmp_path / "maps.npz"))
+    assert fields["predicted_tokens"] == list(expected.predicted_tokens)
+    assert fields["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
+    assert fields["predicted_tokens"] == ["a", "man", "ladder", "<eos>"]
+    assert fields["source_tokens"] == ["<sos>", "ein", "leiter", "steht", "einer", "leiter", ".", "<eos>"]
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
+    assert fields["output"] == part_to_json(output)
+    told = {"source_text": fields["source"], "output": fields["output"], "interventions": fields["interventions"]}
     assert experiment_from_json(told) == expected.experiment
     with np.load(tmp_path / "maps.npz", allow_pickle=False) as arrays:
         np.testing.assert_allclose(arrays["cross"], expected.maps.cross, atol=1e-6)
         np.testing.assert_allclose(arrays["cross"][0, 1, 2], np.array([1, 2, 3, 0, 0, 0, 0, 1]) / 7, atol=1e-6)
-        assert [json.loads(each) for each in arrays["interventions"]] == found["interventions"]
-        assert arrays["baseline/translation"] == found["baseline"]["translation"]
+        assert [json.loads(text) for text in arrays["interventions"]] == fields["interventions"]
+        assert arrays["baseline/translation"] == fields["baseline"]["translation"]
 
 
 def test_a_group_of_heads_is_switched_off_as_its_heads(untrained_checkpoint: Path, translator, capsys) -> None:
@@ -118,39 +118,39 @@ def test_a_group_of_heads_is_switched_off_as_its_heads(untrained_checkpoint: Pat
             {head for head in heads if head.kind == "cross" and (head.head == 1 or head.layer == 0)},
         ),
     ):
-        found = run(capsys, untrained_checkpoint, "--head-off", *named)
+        fields = run(capsys, untrained_checkpoint, "--head-off", *named)
         result = translator.run(Experiment(SENTENCE, interventions=tuple(map(HeadScaled, expected))))
-        assert found["interventions"] == [
+        assert fields["interventions"] == [
             part_to_json(intervention) for intervention in result.experiment.interventions
         ]
-        assert found["log_probabilities"] == pytest.approx(result.log_probabilities, abs=1e-5)
+        assert fields["log_probabilities"] == pytest.approx(result.log_probabilities, abs=1e-5)
 
 
 def test_numbers_of_a_changed_sentence(untrained_checkpoint: Path, translator: Translator, capsys) -> None:
-    found = run(capsys, untrained_checkpoint, *OPTIONS, "--rows", "read", command="analyze")
+    fields = run(capsys, untrained_checkpoint, *OPTIONS, "--rows", "read", command="analyze")
     expected = translator.run(Experiment(SENTENCE, interventions=INTERVENTIONS))
-    np.testing.assert_allclose(found["cross"], expected.maps.cross, atol=1e-6)
-    assert found["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
+    np.testing.assert_allclose(fields["cross"], expected.maps.cross, atol=1e-6)
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
 
 
 def test_a_given_target_is_read_under_the_same_changes(untrained_checkpoint: Path, translator, capsys) -> None:
-    found = run(capsys, untrained_checkpoint, "--target", TARGET, "--head-off", "cross:2:1", "--remove-word", "1")
+    fields = run(capsys, untrained_checkpoint, "--target", TARGET, "--head-off", "cross:2:1", "--remove-word", "1")
     changes = (HeadScaled(Head("cross", 1, 0)), SourceWordRemoved(0))
-    given = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), changes))
-    assert found["given"]["log_probabilities"] == pytest.approx(given.log_probabilities, abs=1e-5)
-    assert found["given"]["output"] == {"type": "given", "text": TARGET}
-    assert found["interventions"] == found["given"]["interventions"] != []
+    scored = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), changes))
+    assert fields["given"]["log_probabilities"] == pytest.approx(scored.log_probabilities, abs=1e-5)
+    assert fields["given"]["output"] == {"type": "given", "text": TARGET}
+    assert fields["interventions"] == fields["given"]["interventions"] != []
 
 
 def test_nothing_is_listed_where_nothing_is_changed(untrained_checkpoint: Path, capsys) -> None:
-    found = run(capsys, untrained_checkpoint)
-    assert (found["interventions"], found["unreached"], found["output"]) == ([], [], {"type": "greedy"})
+    fields = run(capsys, untrained_checkpoint)
+    assert (fields["interventions"], fields["unreached"], fields["output"]) == ([], [], {"type": "greedy"})
 
 
 def test_what_lies_beyond_the_end_is_listed_and_noted(untrained_checkpoint: Path, capsys) -> None:
-    found = run(capsys, untrained_checkpoint, "--force", "2=<eos>", "--force", "9=man")
-    assert found["unreached"] == [{"type": "forced_token", "step": 8, "token": "man"}]
-    assert found["notes"][-1] == "Beyond the end of the translation, so without effect: step 8: man."
+    fields = run(capsys, untrained_checkpoint, "--force", "2=<eos>", "--force", "9=man")
+    assert fields["unreached"] == [{"type": "forced_token", "step": 8, "token": "man"}]
+    assert fields["notes"][-1] == "Beyond the end of the translation, so without effect: step 8: man."
     arguments = ["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--force", "2=<eos>"]
     assert main([*arguments, "--force", "9=man"]) == 0
     assert "note: Beyond the end of the translation, so without effect: step 9: man." in capsys.readouterr().err
@@ -303,11 +303,11 @@ def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsy
     assert told[0]["interventions"] == [part_to_json(scaling) for scaling in scalings]
     assert told[0]["model"] == {"name": translator.name, "digest": translator.digest}
     assert told[0]["version"] == __version__
-    given = [
+    scores = [
         translator.run(Experiment(line, GivenTarget(target), scalings)).log_probabilities
         for line, target in zip(lines, english.read_text(encoding="utf-8").splitlines(), strict=True)
     ]
-    assert told[0]["loss"]["token_weighted"] == pytest.approx(-sum(map(sum, given)) / sum(map(len, given)), abs=1e-5)
+    assert told[0]["loss"]["token_weighted"] == pytest.approx(-sum(map(sum, scores)) / sum(map(len, scores)), abs=1e-5)
     assert main([*evaluate, "--head-off", "encoder:1:1"]) == 0
     assert "changed                              encoder 1·1 off\n" in capsys.readouterr().out
     assert main([*evaluate, "--head-off", "cross:1"]) == 0

@@ -108,7 +108,7 @@ def test_languages_have_names(code: str, name: str, expected: str) -> None:
     [
         *((" German ", "de"), ("norwegian", "no"), ("deu", "deu"), ("pt-BR", "pt-BR"), ("zho_Hans", "zho_Hans")),
         *(("ROMANCE", "ROMANCE"), ("NORTH_EU", "NORTH_EU"), ("kmr", "kmr")),
-        *((each, None) for each in ("", "Deutsch", "f r", "d", ">>fra<<", "../de", "français")),
+        *((typed, None) for typed in ("", "Deutsch", "f r", "d", ">>fra<<", "../de", "français")),
     ],
 )
 def test_a_language_is_typed_by_its_code_or_its_english_name(typed: str, code: str | None) -> None:

@@ -26,7 +26,7 @@ SENTENCES = ["Ein Mann steht auf einer Leiter.", "ein hund .", "Leiter", "Ein Ma
 
 
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch):
+def set_input(monkeypatch: pytest.MonkeyPatch):
     """A function that makes a text the standard input."""
     return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
@@ -170,9 +170,9 @@ def test_a_huge_sentence_is_refused(
     [("a" * 1_000_000, "more than 20,000 characters"), ("ab " * 333_333, "more than 1,000 words")],
 )
 def test_a_line_of_which_only_the_beginning_was_kept_is_not_counted(
-    untrained_checkpoint: Path, given, capsys: pytest.CaptureFixture[str], line: str, problem: str
+    untrained_checkpoint: Path, set_input, capsys: pytest.CaptureFixture[str], line: str, problem: str
 ) -> None:
-    given(line + "\n")
+    set_input(line + "\n")
     assert main(["translate", "-", "--checkpoint", str(untrained_checkpoint)]) == 2
     assert f"line 1: The text has {problem}. " in capsys.readouterr().err
 
@@ -191,17 +191,17 @@ def test_lines_that_have_arrived_are_there_before_others_are_written() -> None:
 
 @pytest.mark.heavy
 def test_each_sentence_is_a_line_of_json_with_its_maps(
-    untrained_checkpoint: Path, tmp_path: Path, given, capsys
+    untrained_checkpoint: Path, tmp_path: Path, set_input, capsys
 ) -> None:
-    given("\n".join(SENTENCES))
+    set_input("\n".join(SENTENCES))
     folder = tmp_path / "new" / "maps"
     arguments = ["translate", "-", "--jsonl", "--attention", str(folder), "--head-off", "cross:1:1"]
     assert main([*arguments, "--checkpoint", str(untrained_checkpoint)]) == 0
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [values["source"] for values in found] == SENTENCES
+    results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [values["source"] for values in results] == SENTENCES
     assert [path.name for path in sorted(folder.iterdir())] == [f"{number:06d}.npz" for number in (1, 2, 3, 4)]
     translator = Translator.load(untrained_checkpoint)
-    for values in found:
+    for values in results:
         assert len(values["interventions"]) == 1
         experiment = Experiment(values["source"], interventions=_off())
         expected = translator.run(experiment)
@@ -212,15 +212,15 @@ def test_each_sentence_is_a_line_of_json_with_its_maps(
 
 
 @pytest.mark.heavy
-def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path: Path, given, capsys) -> None:
+def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path: Path, set_input, capsys) -> None:
     folder = tmp_path / "maps"
     folder.mkdir()
     (folder / "notes.txt").write_bytes(b"of the user")
     command = ["translate", "-", "--jsonl", "--attention", str(folder), "--checkpoint", str(untrained_checkpoint)]
-    given("\n".join(SENTENCES))
+    set_input("\n".join(SENTENCES))
     assert main(command) == 0
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    given("Leiter\n")
+    set_input("Leiter\n")
     capsys.readouterr()
     assert main(command) == 2
     output = capsys.readouterr()
@@ -231,13 +231,13 @@ def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path
 
 @pytest.mark.parametrize("name", ["two.npz", "TWO.NPZ"])
 def test_a_folder_with_maps_under_any_name_is_refused(
-    untrained_checkpoint: Path, tmp_path: Path, given, capsys, name: str
+    untrained_checkpoint: Path, tmp_path: Path, set_input, capsys, name: str
 ) -> None:
     checkpoint = ["--checkpoint", str(untrained_checkpoint)]
     assert main(["translate", SENTENCES[0], "--attention", str(tmp_path / "maps" / "two.npz"), *checkpoint]) == 0
     (tmp_path / "maps" / "two.npz").rename(tmp_path / "maps" / name)
     capsys.readouterr()
-    given(SENTENCES[1])
+    set_input(SENTENCES[1])
     assert main(["translate", "-", "--jsonl", "--attention", str(tmp_path / "maps"), *checkpoint]) == 2
     output = capsys.readouterr()
     assert output.out == ""
@@ -247,7 +247,7 @@ def test_a_folder_with_maps_under_any_name_is_refused(
 @pytest.mark.heavy
 @pytest.mark.subprocess
 def test_of_two_runs_into_an_empty_folder_one_is_refused(
-    untrained_checkpoint: Path, tmp_path: Path, given, capsys
+    untrained_checkpoint: Path, tmp_path: Path, set_input, capsys
 ) -> None:
     folder = tmp_path / "maps"
     command = ["translate", "-", "--jsonl", "--attention", str(folder), "--checkpoint", str(untrained_checkpoint)]
@@ -258,7 +258,7 @@ def test_of_two_runs_into_an_empty_folder_one_is_refused(
     deadline = time.monotonic() + 30
     while not (folder / "run.lock").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    given("Leiter\n")
+    set_input("Leiter\n")
     assert main(command) == 2
     output = capsys.readouterr()
     assert output.out == ""
@@ -276,37 +276,37 @@ def _off():  # type: ignore[no-untyped-def]
     return heads_switched_off([Head("cross", 0, 0)])
 
 
-def test_refused_lines_have_an_error_and_the_others_are_done(untrained_checkpoint: Path, given, capsys) -> None:
+def test_refused_lines_have_an_error_and_the_others_are_done(untrained_checkpoint: Path, set_input, capsys) -> None:
     lines = [SENTENCES[0], "", "Wort " * 1_001, " \t", "Leiter Mann."]
-    given("\n".join(lines) + "\n")
+    set_input("\n".join(lines) + "\n")
     assert main(["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]) == 2
     output = capsys.readouterr()
-    found = [json.loads(line) for line in output.out.splitlines()]
-    assert [values["source"] for values in found] == lines
-    assert ["error" in values for values in found] == [False, True, True, True, False]
-    assert "the text is empty" in found[1]["error"]
-    assert "more than 1,000 words" in found[2]["error"]
+    results = [json.loads(line) for line in output.out.splitlines()]
+    assert [values["source"] for values in results] == lines
+    assert ["error" in values for values in results] == [False, True, True, True, False]
+    assert "the text is empty" in results[1]["error"]
+    assert "more than 1,000 words" in results[2]["error"]
     assert "3 of 5 lines were refused (number 2, 3, 4)" in output.err
 
 
 def test_an_intervention_that_does_not_fit_one_line_refuses_that_line(
-    untrained_checkpoint: Path, given, capsys
+    untrained_checkpoint: Path, set_input, capsys
 ) -> None:
-    given("Ein Mann steht.\nMann\n")
+    set_input("Ein Mann steht.\nMann\n")
     arguments = ["translate", "-", "--jsonl", "--remove-word", "3", "--checkpoint", str(untrained_checkpoint)]
     assert main(arguments) == 2
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first["source_tokens"] == ["<sos>", "ein", "mann", ".", "<eos>"]
     assert "word 2" in second["error"], "JSON counts from 0"
-    given("Ein Mann steht.\nMann\n")
+    set_input("Ein Mann steht.\nMann\n")
     assert main([*arguments, "--head-off", "cross:9:9"]) == 2
     output = capsys.readouterr()
     assert (output.out, "no cross layer 9 head 9" in output.err) == ("", True), "no line can have this head"
 
 
-def test_plain_lines_stay_beside_each_other(untrained_checkpoint: Path, given, capsys) -> None:
+def test_plain_lines_stay_beside_each_other(untrained_checkpoint: Path, set_input, capsys) -> None:
     lines = ["", SENTENCES[0], "Wort " * 1_001, "", SENTENCES[1]]
-    given("\n".join(lines) + "\n")
+    set_input("\n".join(lines) + "\n")
     assert main(["translate", "-", "--checkpoint", str(untrained_checkpoint)]) == 2
     output = capsys.readouterr()
     translated = output.out.splitlines()
@@ -319,8 +319,8 @@ def test_plain_lines_stay_beside_each_other(untrained_checkpoint: Path, given, c
 
 @pytest.mark.parametrize("text", ["", "\n", " \n\n"])
 @pytest.mark.parametrize("form", [[], ["--json"], ["--jsonl"]])
-def test_nothing_at_all(untrained_checkpoint: Path, given, capsys, text: str, form: list[str]) -> None:
-    given(text)
+def test_nothing_at_all(untrained_checkpoint: Path, set_input, capsys, text: str, form: list[str]) -> None:
+    set_input(text)
     status = main(["translate", "-", *form, "--checkpoint", str(untrained_checkpoint)])
     output = capsys.readouterr()
     if form == ["--jsonl"]:
@@ -332,8 +332,8 @@ def test_nothing_at_all(untrained_checkpoint: Path, given, capsys, text: str, fo
         assert "There is nothing to translate" in output.err
 
 
-def test_a_list_of_json_holds_errors_too(untrained_checkpoint: Path, given, capsys) -> None:
-    given(f"{SENTENCES[0]}\n\n{'Wort ' * 1_001}\n\n\n")
+def test_a_list_of_json_holds_errors_too(untrained_checkpoint: Path, set_input, capsys) -> None:
+    set_input(f"{SENTENCES[0]}\n\n{'Wort ' * 1_001}\n\n\n")
     assert main(["translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]) == 2
     first, second, third = json.loads(capsys.readouterr().out)
     assert (first["source"], second, "more than 1,000 words" in third["error"]) == (SENTENCES[0], None, True)
@@ -354,10 +354,10 @@ def test_a_list_of_json_holds_errors_too(untrained_checkpoint: Path, given, caps
     ],
 )
 def test_what_is_about_one_sentence_refuses_several(
-    untrained_checkpoint: Path, tmp_path: Path, monkeypatch, given, capsys, arguments: list[str], message: str
+    untrained_checkpoint: Path, tmp_path: Path, monkeypatch, set_input, capsys, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    given("Ein Mann.\nZwei.\n")
+    set_input("Ein Mann.\nZwei.\n")
     assert main([*arguments, "--checkpoint", str(untrained_checkpoint)]) == 2
     output = capsys.readouterr()
     assert message in output.err
@@ -365,24 +365,24 @@ def test_what_is_about_one_sentence_refuses_several(
     assert not list(tmp_path.iterdir())
 
 
-def test_one_line_of_standard_input_can_be_a_dash(untrained_checkpoint: Path, given, capsys) -> None:
+def test_one_line_of_standard_input_can_be_a_dash(untrained_checkpoint: Path, set_input, capsys) -> None:
     for text in ("-", "\n-\n\n"):
-        given(text)
+        set_input(text)
         assert main(["translate", "-", "--target", "a man .", "--json", "--checkpoint", str(untrained_checkpoint)]) == 0
         assert json.loads(capsys.readouterr().out)["source"] == "-"
 
 
-def test_numbers_of_each_line(untrained_checkpoint: Path, given, capsys) -> None:
-    given("\n".join([*SENTENCES[:2], "", "?!"]))
+def test_numbers_of_each_line(untrained_checkpoint: Path, set_input, capsys) -> None:
+    set_input("\n".join([*SENTENCES[:2], "", "?!"]))
     checkpoint = ["--checkpoint", str(untrained_checkpoint)]
     assert main(["analyze", "-", "--hide", "start", "end", "punctuation", *checkpoint]) == 2
     output = capsys.readouterr()
-    found = [json.loads(line) for line in output.out.splitlines()]
-    assert [values["source"] for values in found] == [*SENTENCES[:2], "", "?!"]
-    assert "hides every row" in found[3]["error"]
-    assert "is empty" in found[2]["error"]
+    results = [json.loads(line) for line in output.out.splitlines()]
+    assert [values["source"] for values in results] == [*SENTENCES[:2], "", "?!"]
+    assert "hides every row" in results[3]["error"]
+    assert "is empty" in results[2]["error"]
     assert "2 of 4 lines were refused (number 3, 4)" in output.err
-    for values in found[:2]:
+    for values in results[:2]:
         assert main(["analyze", values["source"], "--hide", "start", "end", "punctuation", *checkpoint]) == 0
         alone = json.loads(capsys.readouterr().out)
         assert set(alone) == set(values)

@@ -53,17 +53,17 @@ def printed(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: st
 def test_importance_of_heads_and_networks_needs_no_sentence(
     untrained_checkpoint: Path, translator: Translator, sample: list[str], capsys
 ) -> None:
-    found = printed(capsys, untrained_checkpoint, *sample, "--importance", *OPTIONS)
+    fields = printed(capsys, untrained_checkpoint, *sample, "--importance", *OPTIONS)
     expected = head_importance(translator, GERMAN, ENGLISH, changes=CHANGES)
-    assert found["sample_loss"] == pytest.approx(expected.before, abs=1e-5)
+    assert fields["sample_loss"] == pytest.approx(expected.before, abs=1e-5)
     for kind in ("encoder", "decoder", "cross"):
-        np.testing.assert_allclose(found[f"{kind}_importance"], expected.of_kind(kind), atol=1e-5)
+        np.testing.assert_allclose(fields[f"{kind}_importance"], expected.of_kind(kind), atol=1e-5)
     for side in ("encoder", "decoder"):
-        np.testing.assert_allclose(found[f"{side}_feed_forward_importance"], expected.of_networks(side), atol=1e-5)
-    assert found["interventions"] == [part_to_json(each) for each in CHANGES]
-    assert found["model"]["digest"] == translator.digest
-    assert "translation" not in found
-    assert found["sample_sentences"] == 2
+        np.testing.assert_allclose(fields[f"{side}_feed_forward_importance"], expected.of_networks(side), atol=1e-5)
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in CHANGES]
+    assert fields["model"]["digest"] == translator.digest
+    assert "translation" not in fields
+    assert fields["sample_sentences"] == 2
 
 
 @pytest.mark.heavy
@@ -92,23 +92,23 @@ def test_word_pairs_give_the_metric_its_parts_and_its_importance(
     untrained_checkpoint: Path, translator: Translator, pairs: Path, tmp_path: Path, capsys
 ) -> None:
     command = [str(pairs), "--metric", "difference", "--importance", *OPTIONS]
-    found = printed(capsys, untrained_checkpoint, *command)
+    fields = printed(capsys, untrained_checkpoint, *command)
     expected = attribute_pairs(translator, read_pairs(pairs), changes=CHANGES)
-    np.testing.assert_allclose(found["differences"], expected.differences, atol=1e-5)
-    assert found["mean_difference"] == pytest.approx(expected.differences.mean(), abs=1e-5)
-    assert found["parts"]["components"] == [str(component) for component in expected.components]
-    np.testing.assert_allclose(found["parts"]["values"], expected.parts.mean(axis=0), atol=1e-5)
-    total = sum(found["parts"]["values"]) + found["parts"]["remainder"]
-    assert total == pytest.approx(found["parts"]["explained"], abs=1e-5)
+    np.testing.assert_allclose(fields["differences"], expected.differences, atol=1e-5)
+    assert fields["mean_difference"] == pytest.approx(expected.differences.mean(), abs=1e-5)
+    assert fields["parts"]["components"] == [str(component) for component in expected.components]
+    np.testing.assert_allclose(fields["parts"]["values"], expected.parts.mean(axis=0), atol=1e-5)
+    total = sum(fields["parts"]["values"]) + fields["parts"]["remainder"]
+    assert total == pytest.approx(fields["parts"]["explained"], abs=1e-5)
     effects = pairs_importance(translator, read_pairs(pairs), changes=CHANGES)
-    np.testing.assert_allclose(found["cross_importance"], effects.of_kind("cross"), atol=1e-5)
-    np.testing.assert_allclose(found["decoder_feed_forward_importance"], effects.of_networks("decoder"), atol=1e-5)
-    assert found["importance_is"] == "mean difference without the head or network − mean difference with it, in nats"
-    assert found["interventions"] == [part_to_json(each) for each in CHANGES]
+    np.testing.assert_allclose(fields["cross_importance"], effects.of_kind("cross"), atol=1e-5)
+    np.testing.assert_allclose(fields["decoder_feed_forward_importance"], effects.of_networks("decoder"), atol=1e-5)
+    assert fields["importance_is"] == "mean difference without the head or network − mean difference with it, in nats"
+    assert fields["interventions"] == [part_to_json(intervention) for intervention in CHANGES]
     path = tmp_path / "numbers.npz"
     assert main(["analyze", *command, "--checkpoint", str(untrained_checkpoint), "--out", str(path)]) == 0
     with np.load(path, allow_pickle=False) as arrays:
-        np.testing.assert_allclose(arrays["parts/values"], found["parts"]["values"], atol=1e-6)
+        np.testing.assert_allclose(arrays["parts/values"], fields["parts"]["values"], atol=1e-6)
     one = printed(capsys, untrained_checkpoint, str(pairs), "--metric", "difference", "--num-sentences", "1")
     assert one["pairs"] == len(one["differences"]) == 1
 
@@ -118,8 +118,8 @@ def test_every_pair_of_a_long_file_is_measured(
     untrained_checkpoint: Path, pairs: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.setattr(analyze, "SAMPLE_SIZE", 1)
-    found = printed(capsys, untrained_checkpoint, str(pairs), "--metric", "difference")
-    assert found["pairs"] == len(found["differences"]) == len(read_pairs(pairs)) > 1
+    fields = printed(capsys, untrained_checkpoint, str(pairs), "--metric", "difference")
+    assert fields["pairs"] == len(fields["differences"]) == len(read_pairs(pairs)) > 1
 
 
 @pytest.mark.parametrize(

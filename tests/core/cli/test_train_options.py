@@ -146,9 +146,9 @@ def test_every_setting_is_listed_with_its_values_and_its_description(capsys: pyt
     with pytest.raises(SystemExit, match="0"):
         main(["train", "--list-settings"])
     listed = capsys.readouterr().out
-    for name, each in dotted_settings().items():
-        assert f"{name}: {each.expected}" in listed
-        assert each.description in " ".join(listed.split())
+    for name, setting in dotted_settings().items():
+        assert f"{name}: {setting.expected}" in listed
+        assert setting.description in " ".join(listed.split())
 
 
 def test_options_of_a_setting_are_described_as_the_setting(capsys: pytest.CaptureFixture[str]) -> None:

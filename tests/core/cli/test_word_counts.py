@@ -159,8 +159,8 @@ def test_a_mean_of_checkpoints_knows_what_the_last_knows(
     file: Path, untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["average", str(untrained_checkpoint), str(file), "--half", "--out", str(tmp_path / "mean")]) == 0
-    kept, original = load_checkpoint(tmp_path / "mean").word_counts, load_checkpoint(file).word_counts
-    assert kept is not None
+    counts, original = load_checkpoint(tmp_path / "mean").word_counts, load_checkpoint(file).word_counts
+    assert counts is not None
     assert original is not None
-    assert dict(kept.counts) == dict(original.counts)
+    assert dict(counts.counts) == dict(original.counts)
     assert average([file, untrained_checkpoint]).word_counts is None

@@ -160,18 +160,18 @@ def test_the_first_wrong_value_of_several_is_the_one_named() -> None:
 def test_every_setting_has_a_name_and_a_description(group: type[Settings]) -> None:
     described = group.described()
     assert list(described) == [field.name for field in dataclasses.fields(group)]  # type: ignore[arg-type]
-    assert len({each.name for each in described.values()}) == len(described), "each name stands once"
-    for each in described.values():
-        assert each.description[-1] == "."
-        has_numbers = int in each.kinds or float in each.kinds
-        assert has_numbers == (each.limits is not None)
+    assert len({declared.name for declared in described.values()}) == len(described), "each name stands once"
+    for declared in described.values():
+        assert declared.description[-1] == "."
+        has_numbers = int in declared.kinds or float in declared.kinds
+        assert has_numbers == (declared.limits is not None)
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_what_is_written_of_a_setting_is_read_as_the_same(group: type[Settings]) -> None:
     values = group()
-    for name, each in group.described().items():
-        assert each.read(each.write(getattr(values, name))) == getattr(values, name)
+    for name, declared in group.described().items():
+        assert declared.read(declared.write(getattr(values, name))) == getattr(values, name)
     for number in (0.1234567891, 1e-9, 0.98, 5e-4):
         dropout = ModelConfig.described()["dropout"]
         assert dropout.read(dropout.write(number)) == number

@@ -63,13 +63,13 @@ def test_maps_and_logits_are_those_of_the_model(kind: str, need_maps: bool, is_c
     expected = model(source, target, need_maps=need_maps, interventions=interventions)
     compiled = CompiledTransformer(make_model(KINDS[kind]))
     encoding = compiled.encode(source, need_maps=need_maps, interventions=interventions)
-    found = compiled.decode(encoding, target, need_maps=need_maps)
-    torch.testing.assert_close(found.logits, expected.logits, rtol=0, atol=ROUNDING)
+    output = compiled.decode(encoding, target, need_maps=need_maps)
+    torch.testing.assert_close(output.logits, expected.logits, rtol=0, atol=ROUNDING)
     for name in ("encoder_maps", "decoder_maps", "cross_maps"):
-        maps, wanted = getattr(found, name), getattr(expected, name)
+        maps, expected_maps = getattr(output, name), getattr(expected, name)
         assert (maps is None) == (not need_maps)
         if need_maps:
-            torch.testing.assert_close(maps, wanted, rtol=0, atol=MAP_TOLERANCE)
+            torch.testing.assert_close(maps, expected_maps, rtol=0, atol=MAP_TOLERANCE)
 
 
 @every_kind
@@ -306,10 +306,10 @@ def test_an_unknown_module_anywhere_is_called(kind: str, name: str, is_late: boo
     if is_late:
         assert isinstance(compiler.current(), CompiledTransformer)
     make_unknown(model.get_submodule(name))
-    found = logits_of((compiler if is_late else Compiler(model)).current())
-    torch.testing.assert_close(found, logits_of(model), rtol=0, atol=ROUNDING)
+    logits = logits_of((compiler if is_late else Compiler(model)).current())
+    torch.testing.assert_close(logits, logits_of(model), rtol=0, atol=ROUNDING)
     if not isinstance(model.get_submodule(name), nn.ModuleList):  # which computes nothing
-        assert (found - before).abs().max() > 100 * ROUNDING
+        assert (logits - before).abs().max() > 100 * ROUNDING
 
 
 @pytest.mark.heavy
@@ -354,9 +354,9 @@ def test_a_forward_replaced_in_a_class_is_called(kind: type[nn.Module], monkeypa
     compiler, forward, before = Compiler(model), kind.forward, logits_of(model)
     assert isinstance(compiler.current(), CompiledTransformer)
     monkeypatch.setattr(kind, "forward", lambda *inputs, **options: shifted(forward(*inputs, **options)))
-    found = logits_of(compiler.current())
-    torch.testing.assert_close(found, logits_of(model), rtol=0, atol=ROUNDING)
-    assert (found - before).abs().max() > 100 * ROUNDING
+    logits = logits_of(compiler.current())
+    torch.testing.assert_close(logits, logits_of(model), rtol=0, atol=ROUNDING)
+    assert (logits - before).abs().max() > 100 * ROUNDING
 
 
 @torch.no_grad()
@@ -406,9 +406,9 @@ def test_what_decides_how_a_module_computes_is_noticed(change: Callable[[Transfo
     change(model)
     if not is_used:
         compiler = Compiler(model)
-    found = logits_of(compiler.current())
-    torch.testing.assert_close(found, logits_of(model), rtol=0, atol=ROUNDING)
-    assert (found - before).abs().max() > 100 * ROUNDING
+    logits = logits_of(compiler.current())
+    torch.testing.assert_close(logits, logits_of(model), rtol=0, atol=ROUNDING)
+    assert (logits - before).abs().max() > 100 * ROUNDING
 
 
 class OwnParameter(nn.Parameter):
@@ -453,12 +453,12 @@ def test_the_bundled_model_translates_the_same_without_being_compiled(
     data = gzip.decompress((multi30k_folder / "test_2016_flickr.de.gz").read_bytes())
     texts = data.decode().splitlines()[:: 1000 // NUM_SENTENCES][:NUM_SENTENCES]
     beam = output.size if isinstance(output, Beam) else 1
-    found = [translator.run(Experiment(text, output)) for text in texts]
+    translations = [translator.run(Experiment(text, output)) for text in texts]
     found_in_batch = translator.translate_corpus(texts, beam=beam)
     monkeypatch.setenv(PLAIN_VARIABLE, "1")
     assert translator.current_model() is translator.model
     assert found_in_batch == translator.translate_corpus(texts, beam=beam)
-    for one in found:
+    for one in translations:
         plain = translator.run(one.experiment)
         assert one.predicted_ids == plain.predicted_ids
         assert one.log_probabilities == pytest.approx(plain.log_probabilities, rel=0, abs=LOG_PROBABILITY_TOLERANCE)

@@ -70,33 +70,33 @@ def labelled(translation, kind="cross", mode="read", **choices) -> LabelledMap:
 @pytest.mark.parametrize("mode", ["read", "predicted"])
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_a_map_minus_itself_is_zero_and_nothing_is_left_out(kind, mode) -> None:
-    found = difference(labelled(FIRST, kind, mode), labelled(FIRST, kind, mode))
-    assert found.values.shape == FIRST.maps.of_kind(kind).shape
-    assert not found.values.any()
-    assert (found.queries_left_out, found.keys_left_out, found.note) == ((0, 0), (0, 0), "")
-    assert found.largest == 0
-    np.testing.assert_allclose(found.mass_left_out, 0, atol=1e-6)
+    compared = difference(labelled(FIRST, kind, mode), labelled(FIRST, kind, mode))
+    assert compared.values.shape == FIRST.maps.of_kind(kind).shape
+    assert not compared.values.any()
+    assert (compared.queries_left_out, compared.keys_left_out, compared.note) == ((0, 0), (0, 0), "")
+    assert compared.largest == 0
+    np.testing.assert_allclose(compared.mass_left_out, 0, atol=1e-6)
 
 
 def test_partners_are_words_in_common_and_the_difference_is_signed() -> None:
-    found = difference(labelled(FIRST), labelled(SECOND))
-    assert found.keys.labels == ("<sos>", "der", "hund", "spielt", "im", ".", "<eos>")
-    assert found.queries.labels == ("<sos>", "the", "dog", "plays", "in", ".")
-    assert (found.queries_left_out, found.keys_left_out) == ((1, 2), (1, 2))
-    for row, (first_row, second_row) in enumerate(found.query_pairs):
-        for column, (first_column, second_column) in enumerate(found.key_pairs):
+    compared = difference(labelled(FIRST), labelled(SECOND))
+    assert compared.keys.labels == ("<sos>", "der", "hund", "spielt", "im", ".", "<eos>")
+    assert compared.queries.labels == ("<sos>", "the", "dog", "plays", "in", ".")
+    assert (compared.queries_left_out, compared.keys_left_out) == ((1, 2), (1, 2))
+    for row, (first_row, second_row) in enumerate(compared.query_pairs):
+        for column, (first_column, second_column) in enumerate(compared.key_pairs):
             np.testing.assert_allclose(
-                found.values[..., row, column],
+                compared.values[..., row, column],
                 SECOND.maps.cross[..., second_row, second_column] - FIRST.maps.cross[..., first_row, first_column],
                 atol=1e-6,
             )
-    assert found.values.min() < 0 < found.values.max()
-    assert found.largest == np.abs(found.values).max()
-    snow = FIRST.maps.cross[..., [first for first, _ in found.query_pairs], 5]
-    np.testing.assert_allclose(found.mass_left_out[0], snow, atol=1e-6)
-    assert "1 and 2 queries" in found.note
+    assert compared.values.min() < 0 < compared.values.max()
+    assert compared.largest == np.abs(compared.values).max()
+    snow = FIRST.maps.cross[..., [first for first, _ in compared.query_pairs], 5]
+    np.testing.assert_allclose(compared.mass_left_out[0], snow, atol=1e-6)
+    assert "1 and 2 queries" in compared.note
     swapped = difference(labelled(SECOND), labelled(FIRST))
-    np.testing.assert_array_equal(swapped.values, -found.values)
+    np.testing.assert_array_equal(swapped.values, -compared.values)
 
 
 def test_pieces_are_merged_before_two_vocabularies_are_compared() -> None:
@@ -154,10 +154,10 @@ def test_one_sentence_in_two_checkpoints(word_translator: Translator, subword_tr
         labelled(read_given(translator, text, target), merge_words=True)
         for translator in (word_translator, subword_translator)
     ]
-    found = difference(*maps)
-    assert found.keys.labels == ("<sos>", "ein", "mann", "steht", "auf", "einer", "leiter", ".", "<eos>")
-    assert found.values.shape[-2:] == (8, 9)
-    np.testing.assert_allclose(found.values.sum(-1), 0, atol=1e-5)
+    compared = difference(*maps)
+    assert compared.keys.labels == ("<sos>", "ein", "mann", "steht", "auf", "einer", "leiter", ".", "<eos>")
+    assert compared.values.shape[-2:] == (8, 9)
+    np.testing.assert_allclose(compared.values.sum(-1), 0, atol=1e-5)
 
 
 def test_words_without_end_are_shortened_in_the_message() -> None:

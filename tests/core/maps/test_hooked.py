@@ -61,7 +61,7 @@ def test_traces_and_the_lens_agree_with_the_translation(word_translator: Transla
             handle.remove()
     np.testing.assert_allclose(lens.log_probabilities[-1], translation.log_probabilities, rtol=0, atol=1e-4)
     for kind in MAP_KINDS:
-        found = trace.of_kind(kind).weights
-        np.testing.assert_allclose(found, translation.maps.of_kind(kind), rtol=0, atol=1e-5)
+        weights = trace.of_kind(kind).weights
+        np.testing.assert_allclose(weights, translation.maps.of_kind(kind), rtol=0, atol=1e-5)
     plain = word_translator.run(translation.experiment)
     assert not np.allclose(plain.maps.cross[-1, 0, 0], translation.maps.cross[-1, 0, 0], atol=1e-3)

@@ -87,8 +87,8 @@ def test_words_of_a_beam_and_under_a_change_of_the_source_are_those_of_the_sente
 
 def test_nothing_is_reported_without_a_rule_for_the_text(bundled: Translator, copy_translator: Translator) -> None:
     text = next(iter(LEFT_OUT))
-    given = bundled.run(Experiment(text, GivenTarget("A woman.")))
-    assert left_out_words(bundled, given) == (), "a given translation"
+    translation = bundled.run(Experiment(text, GivenTarget("A woman.")))
+    assert left_out_words(bundled, translation) == (), "a given translation"
     assert reported(bundled, "A woman secretly calls her lawyer in the evening.") == set(), "not German"
     assert reported(bundled, "Hund") == set(), "nothing would be left"
     assert reported(bundled, "Der, die und das.") == set(), "only function words"
@@ -113,13 +113,13 @@ def test_most_reported_words_are_really_left_out(bundled: Translator, multi30k_f
     marked, sentences = [], {line for line, _ in judged} | set(range(1, NUM_READ + 1))
     for line in sorted(sentences):
         translation = bundled.translate(lines[line - 1])
-        found = left_out_words(bundled, translation)
-        for place, word in enumerate(translation.source_words, 1):
-            row = judged.get((line, place))
+        words = left_out_words(bundled, translation)
+        for number, word in enumerate(translation.source_words, 1):
+            row = judged.get((line, number))
             assert row is None or row["word"] == word.text, "the judgements are of this corpus"
-            if word in found:
-                marked.append((line, place))
-    verdicts = [judged[each]["verdict"] for each in marked if each in judged]
+            if word in words:
+                marked.append((line, number))
+    verdicts = [judged[key]["verdict"] for key in marked if key in judged]
     assert len({line for line, _ in marked}) >= 100
     assert len(verdicts) / len(marked) >= LEAST_JUDGED, "marks that nobody checked: judge them again"
     assert verdicts.count("left out") / len(verdicts) >= LEAST_PRECISION

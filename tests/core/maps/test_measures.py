@@ -192,7 +192,7 @@ def test_cross_attention_is_carried_down_to_the_words(trace: Trace) -> None:
     flow = rollout(trace.encoder.weights)[-1]
     carried = cross_rollout(trace.cross.weights, flow)
     for query in range(len(READ)):
-        expected = sum(trace.cross.weights[2, 1, query, place] * flow[place] for place in range(len(SOURCE)))
+        expected = sum(trace.cross.weights[2, 1, query, position] * flow[position] for position in range(len(SOURCE)))
         np.testing.assert_allclose(carried[2, 1, query], expected, atol=1e-6)
     np.testing.assert_allclose(carried.sum(-1), 1, atol=1e-5)
 
@@ -226,10 +226,10 @@ def test_a_head_that_is_off_adds_nothing(model: Transformer) -> None:
 
 def test_the_norms_of_a_scaled_head_are_scaled(model: Transformer) -> None:
     plain = head_norms(trace_pair(PairPass(model, SOURCE, READ)).encoder)
-    found = head_norms(trace_pair(PairPass(model, SOURCE, READ, scaled(model, [Head("encoder", 0, 2)], -3.0))).encoder)
-    np.testing.assert_allclose(found[0, 2], 3 * plain[0, 2], rtol=1e-5)
-    np.testing.assert_allclose(found[0, [0, 1, 3]], plain[0, [0, 1, 3]], rtol=1e-5)
-    assert not np.allclose(found[1], plain[1], rtol=1e-3), "the layer above reads other states"
+    norms = head_norms(trace_pair(PairPass(model, SOURCE, READ, scaled(model, [Head("encoder", 0, 2)], -3.0))).encoder)
+    np.testing.assert_allclose(norms[0, 2], 3 * plain[0, 2], rtol=1e-5)
+    np.testing.assert_allclose(norms[0, [0, 1, 3]], plain[0, [0, 1, 3]], rtol=1e-5)
+    assert not np.allclose(norms[1], plain[1], rtol=1e-3), "the layer above reads other states"
 
 
 def test_one_layer_one_head_one_token() -> None:

@@ -110,9 +110,9 @@ def test_made_up_heads_get_the_role_they_were_made_for(profiles: SampleProfiles,
 def fits_by_loop(role: Role, translation: Translation, head: Head) -> list[bool]:
     """`fitting_rows`, number by number."""
     keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
-    found = []
-    for place, row in enumerate(translation.maps.of_kind(head.kind)[head.layer, head.head].tolist()):
-        seen = row[: place + 1] if head.kind == "decoder" else row
+    roles = []
+    for query, row in enumerate(translation.maps.of_kind(head.kind)[head.layer, head.head].tolist()):
+        seen = row[: query + 1] if head.kind == "decoder" else row
         if len(seen) < 2:
             continue
         by_key = dict(enumerate(row))
@@ -120,17 +120,17 @@ def fits_by_loop(role: Role, translation: Translation, head: Head) -> list[bool]
         largest = max(by_key, key=lambda key: by_key[key])
         is_sharp = row[largest] >= ALIGNER_CONFIDENCE and keys[largest] not in ("<sos>", "<eos>")
         fits = {
-            "previous": by_key.get(place - 1, 0) >= POSITION_SHARE,
-            "self": by_key.get(place, 0) >= POSITION_SHARE,
-            "next": by_key.get(place + 1, 0) >= POSITION_SHARE,
+            "previous": by_key.get(query - 1, 0) >= POSITION_SHARE,
+            "self": by_key.get(query, 0) >= POSITION_SHARE,
+            "next": by_key.get(query + 1, 0) >= POSITION_SHARE,
             "end-token sink": "<eos>" in keys and row[keys.index("<eos>")] >= SINK_SHARE,
             "start-token sink": row[keys.index("<sos>")] >= SINK_SHARE,
             "aligner": is_sharp,
             "broad": entropy / math.log(len(seen)) >= BROAD_RELATIVE_ENTROPY,
             "mixed": True,
         }
-        found.append(fits[role])
-    return found
+        roles.append(fits[role])
+    return roles
 
 
 @pytest.mark.parametrize("kind", MAP_KINDS)
@@ -139,8 +139,8 @@ def test_a_row_fits_a_role_by_its_own_weights(role: Role, kind: MapKind) -> None
     random = np.random.default_rng(3)
     sharp = {(T, S): random.dirichlet([0.1] * S, (40, T)), (S, S): random.dirichlet([0.1] * S, (40, S))}
     decoder = np.zeros((40, T, T))
-    for place in range(T):
-        decoder[:, place, : place + 1] = random.dirichlet([0.4] * (place + 1), 40)
+    for query in range(T):
+        decoder[:, query, : query + 1] = random.dirichlet([0.4] * (query + 1), 40)
     broad = random.dirichlet([2.0] * S, (40, S))
     encoder = np.where(np.arange(40)[:, None, None] < 20, sharp[S, S], broad)
     translation = made_up(encoder, decoder, sharp[T, S])
@@ -210,10 +210,10 @@ def test_one_token_on_each_side_is_no_division_by_zero() -> None:
     profiler.add(made_up(one, one, one))
     result = profiler.result()
     for kind in MAP_KINDS:
-        found = result.of_kind(kind)
-        assert found.num_rows == 0
-        assert np.isfinite(found.entropy).all()
-        assert np.isfinite(found.distances).all()
+        profile = result.of_kind(kind)
+        assert profile.num_rows == 0
+        assert np.isfinite(profile.entropy).all()
+        assert np.isfinite(profile.distances).all()
 
 
 def profile_with(**changed: float) -> HeadProfiles:
@@ -221,8 +221,8 @@ def profile_with(**changed: float) -> HeadProfiles:
     values = dict.fromkeys(("entropy", "relative_entropy", "confidence", "start_share", "end_share", "coverage"), 0.1)
     values |= {name: value for name, value in changed.items() if name in values}
     distances = np.zeros((1, 1, 2 * REACH + 1), dtype=np.float32)
-    for place, name in enumerate(("previous", "self", "next"), start=REACH - 1):
-        distances[..., place] = changed.get(name, 0)
+    for index, name in enumerate(("previous", "self", "next"), start=REACH - 1):
+        distances[..., index] = changed.get(name, 0)
     arrays = {name: np.full((1, 1), value, dtype=np.float32) for name, value in values.items()}
     return HeadProfiles("encoder", 10, distances=distances, **arrays)
 

@@ -77,9 +77,9 @@ def test_a_product_is_of_what_query_and_key_lose_without_their_components(name: 
         products = torch.einsum("pk,cmk->mpc", queries, keys) / math.sqrt(keys.size(-1)) / temperatures.get(head, 1)
         for key in range(len(row.scores)):
             for baseline, subtrahend in (("none", 0.0), ("mean", products.mean(dim=0)), (1, products[1])):
-                found = row.of_cell(key, baseline).products  # type: ignore[arg-type]
+                actual = row.of_cell(key, baseline).products  # type: ignore[arg-type]
                 expected = (products[key] - subtrahend).numpy()
-                np.testing.assert_allclose(found, expected, rtol=0, atol=ALLOWED * max(1.0, np.abs(expected).sum()))
+                np.testing.assert_allclose(actual, expected, rtol=0, atol=ALLOWED * max(1.0, np.abs(expected).sum()))
 
 
 def projected_parts(
@@ -88,21 +88,21 @@ def projected_parts(
     """The parts of queries (0) or keys (1), [P, N, K]: what they lose; biases are what remains."""
     module = attentions_of(frozen.model)[head.kind][head.layer]
     rows = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
-    weight, bias = (each.detach().chunk(3)[part][rows] for each in (module.in_proj_weight, module.in_proj_bias))
+    weight, bias = (tensor.detach().chunk(3)[part][rows] for tensor in (module.in_proj_weight, module.in_proj_bias))
     whole = frozen.attended(head.kind, head.layer)[part]
     assert components[-1] is Origin.BIAS
     lost = [whole - frozen.attended(head.kind, head.layer, component, side)[part] for component in components[:-1]]
-    parts = [each @ weight.T for each in lost]
+    parts = [part @ weight.T for part in lost]
     return torch.stack([*parts, whole @ weight.T + bias - sum(parts)])
 
 
 @pytest.mark.heavy
 def test_a_query_sees_earlier_keys_unless_the_mask_is_lifted(bundled: Translator) -> None:
     text = "Zwei Hunde spielen im Schnee."
-    given = GivenTarget("Two dogs play in the snow.")
+    target = GivenTarget("Two dogs play in the snow.")
     head = Head("decoder", 1, 2)
     masked, lifted = (
-        query_key_parts(bundled, bundled.run(Experiment(text, given, changes)), head, 3)
+        query_key_parts(bundled, bundled.run(Experiment(text, target, changes)), head, 3)
         for changes in ((), (CausalMaskLifted(),))
     )
     assert len(masked.scores) == 4
@@ -112,7 +112,7 @@ def test_a_query_sees_earlier_keys_unless_the_mask_is_lifted(bundled: Translator
     with pytest.raises(AnalysisError, match="does not see key 5"):
         masked.of_cell(0, 5)
     with pytest.raises(AnalysisError, match=r"does not see key 1\. It sees only key 0\."):
-        query_key_parts(bundled, bundled.run(Experiment(text, given)), head, 0).of_cell(1)
+        query_key_parts(bundled, bundled.run(Experiment(text, target)), head, 0).of_cell(1)
     for key, baseline in ((0, "bogus"), (True, "none"), (0, False), ("1", "mean"), (0, None), (1.0, "mean")):
         with pytest.raises(ArgumentError, match=r"Pass a whole number( or one of 'mean', 'none')?\."):
             masked.of_cell(key, baseline)
@@ -152,9 +152,9 @@ def row_of(num_layers: int, num_heads: int) -> RowParts:
         Origin.TOKEN,
         Origin.POSITION,
         *(
-            each
+            component
             for layer in range(num_layers)
-            for each in (*(Head("encoder", layer, head) for head in range(num_heads)), Network("encoder", layer))
+            for component in (*(Head("encoder", layer, head) for head in range(num_heads)), Network("encoder", layer))
         ),
         Origin.BIAS,
     )
@@ -174,7 +174,7 @@ def test_a_table_has_eight_rows_and_columns_and_the_rest_as_others(opened: str) 
     assert table.values.sum() == pytest.approx(cell.products.sum())
     for groups in (table.rows, table.columns):
         assert groups[-1].name == OTHERS
-        assert sorted(place for group in groups for place in group.places) == list(range(len(cell.products)))
+        assert sorted(index for group in groups for index in group.places) == list(range(len(cell.products)))
     expected = cell.products[np.ix_(table.rows[0].places, table.columns[-1].places)].sum()
     assert table.values[0, -1] == pytest.approx(expected)
 
@@ -183,8 +183,8 @@ def test_the_largest_groups_are_kept() -> None:
     cell = row_of(6, 2).of_cell(2, "none")
     groups = group_components(cell.row.query_components)
     sizes = {group.name: np.abs(cell.products[list(group.places)].sum(axis=0)).sum() for group in groups}
-    kept = {group.name for group in cell.table().rows} - {OTHERS}
-    assert kept == set(sorted(sizes, key=lambda name: -sizes[name])[:MAX_GROUPS])
+    names = {group.name for group in cell.table().rows} - {OTHERS}
+    assert names == set(sorted(sizes, key=lambda name: -sizes[name])[:MAX_GROUPS])
 
 
 def test_an_opened_group_shows_its_heads(bundled: Translator) -> None:

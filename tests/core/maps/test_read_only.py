@@ -64,9 +64,9 @@ def results(translator: Translator) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def test_what_leaves_the_engine_cannot_be_written_to(subword_translator: Translator) -> None:
-    found = list(results(subword_translator))
-    assert len(found) > 40
-    assert [name for name, array in found if array.flags.writeable] == []
+    arrays = list(results(subword_translator))
+    assert len(arrays) > 40
+    assert [name for name, array in arrays if array.flags.writeable] == []
 
 
 def test_the_caller_s_own_array_stays_writable(subword_translator: Translator) -> None:

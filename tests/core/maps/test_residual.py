@@ -61,7 +61,7 @@ def test_parts_sum_to_the_input_of_every_sublayer_and_to_the_output(config) -> N
         places = [(stream, depth) for stream in both for depth in range(len(stream.sublayers))]
         assert len(places) == len(caught)
         for (stream, depth), expected in zip(places, caught, strict=True):
-            found = vectors(stream, len(expected), depth)
-            torch.testing.assert_close(found, expected.double(), rtol=0, atol=1e-4)
+            sums = vectors(stream, len(expected), depth)
+            torch.testing.assert_close(sums, expected.double(), rtol=0, atol=1e-4)
         for stream, expected in zip(both, outputs, strict=True):
             torch.testing.assert_close(vectors(stream, len(expected)), expected.double(), rtol=0, atol=1e-4)

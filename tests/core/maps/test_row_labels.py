@@ -22,13 +22,18 @@ def translator(request: pytest.FixtureRequest) -> Translator:
 def test_a_changed_token_changes_the_row_of_its_name_and_no_earlier_one(translator: Translator, kind: MapKind) -> None:
     one = read_given(translator, SOURCE, ONE)
     others = [read_given(translator, SOURCE, target) for target in OTHERS]
-    other = next(each for each in others if len(each.read_tokens) == len(one.read_tokens))
+    other = next(candidate for candidate in others if len(candidate.read_tokens) == len(one.read_tokens))
     pairs = zip(one.read_tokens, other.read_tokens, strict=True)
     changed = next(step for step, (before, after) in enumerate(pairs) if before != after)
     assert changed > 1
     for mode, row in (("read", changed), ("predicted", changed - 1)):
-        labelled = [Selection(mode).apply(each.maps.of_kind(kind), each, kind) for each in (one, other)]
-        assert [each.queries.labels[row] for each in labelled] == [one.read_tokens[changed], other.read_tokens[changed]]
-    first, second = (each.maps.of_kind(kind) for each in (one, other))
+        labelled = [
+            Selection(mode).apply(translation.maps.of_kind(kind), translation, kind) for translation in (one, other)
+        ]
+        assert [labels.queries.labels[row] for labels in labelled] == [
+            one.read_tokens[changed],
+            other.read_tokens[changed],
+        ]
+    first, second = (translation.maps.of_kind(kind) for translation in (one, other))
     np.testing.assert_array_equal(first[:, :, :changed], second[:, :, :changed])  # to the last bit
     assert (first[:, :, changed] != second[:, :, changed]).any(axis=-1).all()

@@ -52,10 +52,10 @@ def test_other_thresholds_have_no_roles(checkpoint: Path, monkeypatch: pytest.Mo
 def test_a_damaged_file_is_no_file(checkpoint: Path, change: str) -> None:
     path = write_sample_roles(ROLES, checkpoint)
     text = path.read_text(encoding="utf-8")
-    found = json.loads(text)
+    roles = json.loads(text)
     damaged = {
         "cut off": text[:-20],
-        "no kind": json.dumps({name: value for name, value in found.items() if name != "cross"}),
+        "no kind": json.dumps({name: value for name, value in roles.items() if name != "cross"}),
         "unknown role": text.replace("aligner", "dreamer"),
         "a list": "[]",
     }
@@ -75,10 +75,10 @@ def test_a_model_without_the_file_has_none(checkpoint: Path) -> None:
 
 
 def test_the_bundled_model_has_the_roles_of_its_card() -> None:
-    found = read_sample_roles(bundled_model_path(), ModelConfig())
-    assert found is not None, "measure them again: python -m tools.head_roles"
-    assert found.sample == "200 pairs of the validation split"
-    counts = {kind: Counter(role for layer in found.by_kind[kind] for role in layer) for kind in MAP_KINDS}
+    roles = read_sample_roles(bundled_model_path(), ModelConfig())
+    assert roles is not None, "measure them again: python -m tools.head_roles"
+    assert roles.sample == "200 pairs of the validation split"
+    counts = {kind: Counter(role for layer in roles.by_kind[kind] for role in layer) for kind in MAP_KINDS}
     assert counts["encoder"] == {"previous": 5, "next": 3, "broad": 4, "mixed": 12}
     assert counts["decoder"] == {"previous": 11, "self": 3, "broad": 2, "mixed": 8}
     assert counts["cross"] == {"aligner": 7, "broad": 1, "mixed": 16}
@@ -87,10 +87,10 @@ def test_the_bundled_model_has_the_roles_of_its_card() -> None:
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_the_bundled_model_does_much_the_same_on_the_pairs_aligned_by_hand() -> None:
-    kept = read_sample_roles(bundled_model_path(), ModelConfig())
-    assert kept is not None
+    stored_roles = read_sample_roles(bundled_model_path(), ModelConfig())
+    assert stored_roles is not None
     gold = read_gold()
     sources, targets = [pair.source_text for pair in gold], [pair.target_text for pair in gold]
-    found = SampleRoles.of(profile_heads(Translator.load(None, "cpu"), sources, targets), "pairs")
+    roles = SampleRoles.of(profile_heads(Translator.load(None, "cpu"), sources, targets), "pairs")
     heads = [Head(kind, layer, head) for kind in MAP_KINDS for layer in range(3) for head in range(8)]
-    assert sum(kept.role(head) == found.role(head) for head in heads) >= 66
+    assert sum(stored_roles.role(head) == roles.role(head) for head in heads) >= 66

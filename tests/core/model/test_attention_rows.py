@@ -79,10 +79,10 @@ def test_a_row_that_is_set_is_what_the_head_mixes_its_values_by(config, row: Row
     assert (expected - plain.logits).abs().max() > 1e-3
     interventions = with_row(model, row)
     for need_maps in (False, True):
-        found = model(SOURCE, TARGET, need_maps=need_maps, interventions=interventions)
-        torch.testing.assert_close(found.logits, expected, rtol=0, atol=1e-5)
+        output = model(SOURCE, TARGET, need_maps=need_maps, interventions=interventions)
+        torch.testing.assert_close(output.logits, expected, rtol=0, atol=1e-5)
     torch.testing.assert_close(stepped(model, interventions), expected, rtol=0, atol=1e-5)
-    maps = {"encoder": found.encoder_maps, "decoder": found.decoder_maps, "cross": found.cross_maps}[head.kind]
+    maps = {"encoder": output.encoder_maps, "decoder": output.decoder_maps, "cross": output.cross_maps}[head.kind]
     used = maps[0, head.layer, head.head, query].tolist()
     assert used[: len(weights)] == list(weights)
     assert not any(used[len(weights) :])
@@ -114,8 +114,8 @@ def test_a_row_set_to_its_own_weights_changes_nothing(row: Row) -> None:
     plain = model(SOURCE, TARGET, need_maps=True)
     maps = {"encoder": plain.encoder_maps, "decoder": plain.decoder_maps, "cross": plain.cross_maps}[head.kind]
     own = tuple(maps[0, head.layer, head.head, query].tolist())
-    found = model(SOURCE, TARGET, interventions=with_row(model, (head, query, own))).logits
-    torch.testing.assert_close(found, plain.logits, rtol=0, atol=1e-5)
+    logits = model(SOURCE, TARGET, interventions=with_row(model, (head, query, own))).logits
+    torch.testing.assert_close(logits, plain.logits, rtol=0, atol=1e-5)
 
 
 @every_row
@@ -134,8 +134,8 @@ def test_a_row_beyond_the_end_changes_nothing() -> None:
     rows = [(Head("encoder", 0, 0), 30, (1.0,)), (Head("cross", 2, 1), 30, (1.0,)), (Head("decoder", 1, 1), 30, (1.0,))]
     interventions = with_row(model, *rows)
     for need_maps in (False, True):
-        found = model(SOURCE, TARGET, need_maps=need_maps, interventions=interventions).logits
-        torch.testing.assert_close(found, model(SOURCE, TARGET).logits, rtol=0, atol=1e-5)
+        logits = model(SOURCE, TARGET, need_maps=need_maps, interventions=interventions).logits
+        torch.testing.assert_close(logits, model(SOURCE, TARGET).logits, rtol=0, atol=1e-5)
     torch.testing.assert_close(stepped(model, interventions), stepped(model), rtol=0, atol=1e-5)
 
 

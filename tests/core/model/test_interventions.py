@@ -57,13 +57,13 @@ def test_scaling_is_scaling_the_columns_of_the_output_projection(config, heads: 
     interventions = scaled(model, heads, factor, 2)
     for need_maps in (False, True):
         expected = changed(source, target, need_maps=need_maps)
-        found = model(source, target, need_maps=need_maps, interventions=interventions)
-        torch.testing.assert_close(found.logits, expected.logits, rtol=0, atol=ROUNDING)
+        output = model(source, target, need_maps=need_maps, interventions=interventions)
+        torch.testing.assert_close(output.logits, expected.logits, rtol=0, atol=ROUNDING)
         if need_maps:
-            torch.testing.assert_close(found.encoder_maps, expected.encoder_maps, rtol=0, atol=ROUNDING)
-            torch.testing.assert_close(found.decoder_maps, expected.decoder_maps, rtol=0, atol=ROUNDING)
-            torch.testing.assert_close(found.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING)
-    assert (found.logits - whole).abs().max() > 1e-3
+            torch.testing.assert_close(output.encoder_maps, expected.encoder_maps, rtol=0, atol=ROUNDING)
+            torch.testing.assert_close(output.decoder_maps, expected.decoder_maps, rtol=0, atol=ROUNDING)
+            torch.testing.assert_close(output.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING)
+    assert (output.logits - whole).abs().max() > 1e-3
 
 
 def with_networks_scaled(model: Transformer, factors: dict[Network, float]) -> Transformer:
@@ -85,10 +85,10 @@ def test_scaling_a_network_is_scaling_its_last_layer(config, factor: float) -> N
     source, target = random_ids(2, 7, NUM_SOURCE), random_ids(2, 5, NUM_TARGET)
     source[1, -2:] = model.padding_id
     expected = with_networks_scaled(model, dict.fromkeys(NETWORKS, factor))(source, target, need_maps=True)
-    found = model(source, target, need_maps=True, interventions=scaled(model, NETWORKS, factor, 2))
-    torch.testing.assert_close(found.logits, expected.logits, rtol=0, atol=ROUNDING)
-    torch.testing.assert_close(found.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING)
-    assert (found.logits - model(source, target).logits).abs().max() > 1e-3
+    output = model(source, target, need_maps=True, interventions=scaled(model, NETWORKS, factor, 2))
+    torch.testing.assert_close(output.logits, expected.logits, rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(output.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING)
+    assert (output.logits - model(source, target).logits).abs().max() > 1e-3
 
 
 @torch.no_grad()
@@ -122,19 +122,19 @@ def test_heads_are_scaled_together_as_one_after_the_other() -> None:
     expected = with_columns_scaled(model, dict.fromkeys(SEVERAL[:3], 0.0))
     for_last = compile_interventions(expected, [SentenceChanges({SEVERAL[3]: 0.25}, {})])
     together = SentenceChanges({**dict.fromkeys(SEVERAL[:3], 0.0), SEVERAL[3]: 0.25}, {})
-    found = model(source, target, interventions=compile_interventions(model, [together])).logits
-    torch.testing.assert_close(found, expected(source, target, interventions=for_last).logits, rtol=0, atol=ROUNDING)
+    logits = model(source, target, interventions=compile_interventions(model, [together])).logits
+    torch.testing.assert_close(logits, expected(source, target, interventions=for_last).logits, rtol=0, atol=ROUNDING)
 
 
 def padded_batch(places: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     """Pairs of different lengths, padded on both sides."""
 
     def rows(side: int, num_tokens: int) -> torch.Tensor:
-        longest = max(LENGTHS[place][side] for place in places)
+        longest = max(LENGTHS[index][side] for index in places)
         batch = torch.full((len(places), longest), make_model().padding_id)
-        for row, place in enumerate(places):
-            length = LENGTHS[place][side]
-            batch[row, :length] = random_ids(1, length, num_tokens, seed=place)[0]
+        for row, index in enumerate(places):
+            length = LENGTHS[index][side]
+            batch[row, :length] = random_ids(1, length, num_tokens, seed=index)[0]
         return batch
 
     return rows(0, NUM_SOURCE), rows(1, NUM_TARGET)
@@ -148,16 +148,16 @@ def test_each_sentence_of_a_batch_has_its_own_changes(config, need_maps: bool) -
     model = make_model(config)
     interventions = compile_interventions(model, DIFFERENT)
     together = model(*padded_batch([0, 1, 2, 3]), need_maps=need_maps, interventions=interventions)
-    for place, (num_source, num_target) in enumerate(LENGTHS):
-        own = compile_interventions(model, [DIFFERENT[place]])
-        source, target = padded_batch([place])
+    for index, (num_source, num_target) in enumerate(LENGTHS):
+        own = compile_interventions(model, [DIFFERENT[index]])
+        source, target = padded_batch([index])
         alone = model(source, target, need_maps=need_maps, interventions=own)
-        torch.testing.assert_close(together.logits[place, :num_target], alone.logits[0], rtol=0, atol=ROUNDING)
+        torch.testing.assert_close(together.logits[index, :num_target], alone.logits[0], rtol=0, atol=ROUNDING)
         if need_maps:
-            cross = together.cross_maps[place, :, :, :num_target, :num_source]
+            cross = together.cross_maps[index, :, :, :num_target, :num_source]
             torch.testing.assert_close(cross, alone.cross_maps[0], rtol=0, atol=ROUNDING)
-        if place != 1:
-            assert (alone.logits - model(source, target).logits).abs().max() > 1e-4, place
+        if index != 1:
+            assert (alone.logits - model(source, target).logits).abs().max() > 1e-4, index
 
 
 @pytest.mark.parametrize("places", [[2, 0], [3, 3, 0, 1, 3], [1]])
@@ -198,8 +198,8 @@ def test_an_encoding_can_get_other_changes_in_the_decoder() -> None:
     in_decoder = scaled(model, [Head("cross", 1, 3), Head("decoder", 0, 0)], 0.0, 2)
     plain = model.encode(source)
     assert not plain.select(torch.tensor([1])).interventions.changes
-    found = model.decode(plain.with_interventions(in_decoder), target).logits
-    torch.testing.assert_close(found, model(source, target, interventions=in_decoder).logits, rtol=0, atol=ROUNDING)
+    logits = model.decode(plain.with_interventions(in_decoder), target).logits
+    torch.testing.assert_close(logits, model(source, target, interventions=in_decoder).logits, rtol=0, atol=ROUNDING)
     assert torch.equal(model.decode(plain, target).logits, model(source, target).logits)
 
 
@@ -207,16 +207,16 @@ def test_nothing_to_change_makes_no_tensors_and_a_factor_of_one_multiplies_nothi
     model = make_model()
     assert compile_interventions(model, []) is NO_INTERVENTIONS
     assert compile_interventions(model, [SentenceChanges({}, {})] * 3) is NO_INTERVENTIONS
-    found = scaled(model, SEVERAL, 1.0)
-    assert all(changes.scale is None and changes.rows is None for changes in found.changes.values())
+    compiled = scaled(model, SEVERAL, 1.0)
+    assert all(changes.scale is None and changes.rows is None for changes in compiled.changes.values())
     source, target = random_ids(1, 7, NUM_SOURCE), random_ids(1, 5, NUM_TARGET)
     with torch.no_grad():
-        assert torch.equal(model(source, target, interventions=found).logits, model(source, target).logits)
+        assert torch.equal(model(source, target, interventions=compiled).logits, model(source, target).logits)
 
 
 def test_only_modules_with_changes_are_listed() -> None:
-    found = compile_interventions(make_model(), DIFFERENT)
-    assert set(found.changes) == {
+    compiled = compile_interventions(make_model(), DIFFERENT)
+    assert set(compiled.changes) == {
         ("encoder", 0),
         ("encoder", 1),
         ("decoder", 0),
@@ -224,11 +224,11 @@ def test_only_modules_with_changes_are_listed() -> None:
         ("cross", 1),
         ("cross", 2),
     }
-    assert set(found.factors) == {("encoder", 1), ("decoder", 1)}
-    assert found.factors["decoder", 1].flatten().tolist() == [1.0, 1.0, 2.0, -1.0]
-    assert found.factor_of("decoder", 0) is None
-    assert found.of("cross", 0) is NO_CHANGES
-    changes = found.of("cross", 1)
+    assert set(compiled.factors) == {("encoder", 1), ("decoder", 1)}
+    assert compiled.factors["decoder", 1].flatten().tolist() == [1.0, 1.0, 2.0, -1.0]
+    assert compiled.factor_of("decoder", 0) is None
+    assert compiled.of("cross", 0) is NO_CHANGES
+    changes = compiled.of("cross", 1)
     assert changes.scale is not None
     assert changes.scale[:, 3].tolist() == [2.0, 1.0, -1.5, 1.0]
     assert changes.rows is None

@@ -18,9 +18,9 @@ def test_annotated_norm_is_the_published_formula() -> None:
         for row, result in zip(states.flatten(0, 1), output.flatten(0, 1), strict=True):
             mean = sum(row.tolist()) / 8
             std = (sum((value - mean) ** 2 for value in row.tolist()) / 7) ** 0.5
-            for place in range(8):
-                expected = norm.weight[place] * (row[place] - mean) / (std + 1e-6) + norm.bias[place]
-                assert float(result[place]) == pytest.approx(float(expected), abs=1e-5)
+            for index in range(8):
+                expected = norm.weight[index] * (row[index] - mean) / (std + 1e-6) + norm.bias[index]
+                assert float(result[index]) == pytest.approx(float(expected), abs=1e-5)
 
 
 def test_annotated_norm_is_not_pytorchs() -> None:

@@ -34,18 +34,18 @@ def test_causal_mask_hides_the_future(kind: str, need_maps: bool) -> None:
     model = make_model(KINDS[kind])
     source, target = random_ids(2, 9, NUM_SOURCE), random_ids(2, 8, NUM_TARGET)
     before = model(source, target, need_maps=need_maps)
-    for place in range(8):
+    for position in range(8):
         changed = target.clone()
-        changed[:, place] = 4 + (changed[:, place] - 3) % (NUM_TARGET - 4)
+        changed[:, position] = 4 + (changed[:, position] - 3) % (NUM_TARGET - 4)
         after = model(source, changed, need_maps=need_maps)
-        assert torch.equal(after.logits[:, :place], before.logits[:, :place])
-        assert (after.logits[:, place] != before.logits[:, place]).any(dim=-1).all()
+        assert torch.equal(after.logits[:, :position], before.logits[:, :position])
+        assert (after.logits[:, position] != before.logits[:, position]).any(dim=-1).all()
         if need_maps:
             for name in ("decoder_maps", "cross_maps"):
                 now, then = getattr(after, name), getattr(before, name)
-                assert torch.equal(now[..., :place, :], then[..., :place, :])
-                if place or name == "cross_maps":  # the first token can only look at itself
-                    assert not torch.equal(now[..., place, :], then[..., place, :])
+                assert torch.equal(now[..., :position, :], then[..., :position, :])
+                if position or name == "cross_maps":  # the first token can only look at itself
+                    assert not torch.equal(now[..., position, :], then[..., position, :])
 
 
 @every_kind
@@ -54,9 +54,9 @@ def test_the_source_is_seen_whole_by_every_target_row(kind: str) -> None:
     model = make_model(KINDS[kind])
     source, target = random_ids(1, 9, NUM_SOURCE), random_ids(1, 8, NUM_TARGET)
     before = model(source, target).logits
-    for place in (0, 8):
+    for position in (0, 8):
         changed = source.clone()
-        changed[0, place] = 4 + (changed[0, place] - 3) % (NUM_SOURCE - 4)
+        changed[0, position] = 4 + (changed[0, position] - 3) % (NUM_SOURCE - 4)
         assert (model(changed, target).logits != before).any(dim=-1).all()
 
 

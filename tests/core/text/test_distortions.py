@@ -47,11 +47,11 @@ def test_a_typo_changes_one_long_word_by_one_slip() -> None:
     changed: Counter[int] = Counter()
     for seed in range(200):
         typed = distort(words, "typo", random.Random(seed))
-        different = [place for place, (old, new) in enumerate(zip(words, typed, strict=True)) if old != new]
+        different = [index for index, (old, new) in enumerate(zip(words, typed, strict=True)) if old != new]
         assert different in ([1], [2], []), "letters exchanged may be the same ones"
         changed.update(different)
-        for place in different:
-            old, new = words[place], typed[place]
+        for index in different:
+            old, new = words[index], typed[index]
             assert new[0] == old[0]
             assert abs(len(new) - len(old)) <= 1
             assert len(new) != len(old) or Counter(new) == Counter(old)

@@ -83,8 +83,8 @@ def labels(codec: JoeyNMTCodec, line: str) -> list[str]:
 def test_merges_are_applied_and_taken_back_as_subword_nmt_does(
     codes: str, tokens: tuple[str, ...], expected: list[str]
 ) -> None:
-    found = codec(tokens, "subword-nmt", codes=codes)
-    assert [" ".join(labels(found, text)) for text in TEXTS] == expected
+    text_codec = codec(tokens, "subword-nmt", codes=codes)
+    assert [" ".join(labels(text_codec, text)) for text in TEXTS] == expected
 
 
 def test_without_a_vocabulary_no_merge_is_taken_back() -> None:
@@ -112,44 +112,44 @@ def test_what_subword_nmt_did_not_write_is_refused(codes: str, separator: str, m
 
 
 def test_words_of_pieces_and_their_places() -> None:
-    found = codec((*SOME, "i@@"), "subword-nmt", codes=NEW, lowercase=True)
-    words = found.encode_text("  EIN mann")
+    text_codec = codec((*SOME, "i@@"), "subword-nmt", codes=NEW, lowercase=True)
+    words = text_codec.encode_text("  EIN mann")
     assert [(word.text, word.char_start, word.char_end) for word in words] == [("ein", 2, 5), ("mann", 6, 10)]
     assert words[1].ids == (6, 7, 8)
-    assert [(word.text, word.start, word.end) for word in found.decode([6, 7, 8, 4, 0, 3])] == [
+    assert [(word.text, word.start, word.end) for word in text_codec.decode([6, 7, 8, 4, 0, 3])] == [
         ("mann", 0, 3),
         ("ein", 3, 4),
         ("<unk>", 4, 5),
     ]
-    assert found.text_of([6, 7, 8, 4, 0, 6, 3]) == "mann ein <unk> ma"
+    assert text_codec.text_of([6, 7, 8, 4, 0, 6, 3]) == "mann ein <unk> ma"
 
 
 def test_words_are_cut_at_single_spaces() -> None:
-    found = codec(("ein", "hund"), "word")
-    words = found.encode_text("ein  hund\tx ")
+    text_codec = codec(("ein", "hund"), "word")
+    words = text_codec.encode_text("ein  hund\tx ")
     assert [token for word in words for token in word.ids] == [4, 0, 0, 0]
     assert [(word.text, word.char_start, word.char_end) for word in words] == [("ein", 0, 3), ("hund\tx", 4, 12)]
-    assert found.text_of([4, 1, 5, 3]) == "ein hund"
+    assert text_codec.text_of([4, 1, 5, 3]) == "ein hund"
 
 
 def test_characters_are_cut_with_a_mark_for_spaces() -> None:
-    found = codec(tuple("▁einhud"), "char", lowercase=True)
-    words = found.encode_text("Ein Hund")
+    text_codec = codec(tuple("▁einhud"), "char", lowercase=True)
+    words = text_codec.encode_text("Ein Hund")
     assert [word.text for word in words] == ["ein", "hund"]
     assert words[1].ids == (4, 8, 9, 7, 10)
-    assert found.text_of([5, 6, 7, 4, 8, 9]) == "ein hu"
+    assert text_codec.text_of([5, 6, 7, 4, 8, 9]) == "ein hu"
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_a_restricted_model_gives_kept_pieces_and_characters_alone(kind: str) -> None:
     model = spm("source", kind)
-    kept = set(pieces_of(model)[3::3])
-    restricted = restricted_model(model, kept)
+    kept_pieces = set(pieces_of(model)[3::3])
+    restricted = restricted_model(model, kept_pieces)
     check_foreign_model(restricted)
     processor = sentencepiece.SentencePieceProcessor(model_proto=restricted)
-    found = {piece for word in GERMAN for piece in processor.encode(word, out_type=str)}
-    assert all(piece in kept or len(piece) == 1 for piece in found)
-    assert any(len(piece) > 1 for piece in found)
+    pieces = {piece for word in GERMAN for piece in processor.encode(word, out_type=str)}
+    assert all(piece in kept_pieces or len(piece) == 1 for piece in pieces)
+    assert any(len(piece) > 1 for piece in pieces)
     whole = sentencepiece.SentencePieceProcessor(model_proto=restricted_model(model, set(pieces_of(model))))
     plain = sentencepiece.SentencePieceProcessor(model_proto=model)
     for word in (*GERMAN, "日本", "ein日"):

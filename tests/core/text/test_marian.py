@@ -23,11 +23,11 @@ def test_pieces_and_places_are_those_that_sentencepiece_reports_in_bytes(kind: s
     for line in LINES:
         written = line.encode()
         expected = processor.encode(line, return_type="proto").pieces
-        found = pieces_of_text(processor, line)
-        assert [piece.text for piece in found] == [each.piece for each in expected]
-        for piece, each in zip(found, expected, strict=True):
-            assert piece.end == len(written[: each.end].decode())
-            assert line[piece.start : piece.end] == written[each.begin : each.end].decode().lstrip()
+        pieces = pieces_of_text(processor, line)
+        assert [piece.text for piece in pieces] == [piece.piece for piece in expected]
+        for piece, reported in zip(pieces, expected, strict=True):
+            assert piece.end == len(written[: reported.end].decode())
+            assert line[piece.start : piece.end] == written[reported.begin : reported.end].decode().lstrip()
 
 
 def test_cutting_a_line_needs_no_protobuf(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,9 @@ KNOWN = {
 
 
 def restorer(known: dict[str, int] = KNOWN, language: str = "de", least: int = 1) -> SpellingRestorer:
-    found = SpellingRestorer.of_language(language, WordCounts(known, least=least))
-    assert found is not None
-    return found
+    restorer = SpellingRestorer.of_language(language, WordCounts(known, least=least))
+    assert restorer is not None
+    return restorer
 
 
 @pytest.mark.parametrize(

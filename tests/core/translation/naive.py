@@ -123,11 +123,11 @@ def edited_source_ids(translator: Translator, experiment: Experiment) -> list[in
                     token for word in codec.encode_text(intervention.text) for token in word.ids
                 ]
     ids = []
-    for place, token in enumerate(typed.ids):
-        word = next((index for index, word in enumerate(typed.words) if word.start <= place < word.end), None)
+    for position, token in enumerate(typed.ids):
+        word = next((index for index, word in enumerate(typed.words) if word.start <= position < word.end), None)
         if word not in replacements:
             ids.append(token)
-        elif place == typed.words[word].start:
+        elif position == typed.words[word].start:
             ids += replacements[word]
     return ids
 
@@ -254,8 +254,8 @@ class NaiveModel:
                 columns = slice(number * head_width, (number + 1) * head_width)
                 of_head = {"query": queries, "key": keys, "value": values, "score": scores, "weight": weights}
                 of_head["head_output"] = outputs[-1] @ self.parameters[f"{name}.out_proj.weight"][:, columns].T
-                for value, found in of_head.items():
-                    noted.setdefault(value, []).append(found)
+                for value, of_value in of_head.items():
+                    noted.setdefault(value, []).append(of_value)
         site = name.replace("_layers", "")
         self.values |= {f"{site}.{value}": torch.stack(of_heads) for value, of_heads in noted.items()}
         self.values[f"{site}.joined"] = torch.cat(outputs, dim=1)
@@ -284,7 +284,7 @@ class NaiveModel:
         after = self.hooked(name, summed if is_pre else self.norm(f"{name}.norm", summed))
         layer, _, residual = name.replace("_layers", "").rpartition(".")
         of_sublayer = {"before": states, "input": read, "output": output, "after": after}
-        self.values |= {f"{layer}.{SUBLAYERS[residual]}.{value}": found for value, found in of_sublayer.items()}
+        self.values |= {f"{layer}.{SUBLAYERS[residual]}.{value}": of_value for value, of_value in of_sublayer.items()}
         return after
 
     def final_norm(self, name: str, states: Tensor) -> Tensor:
@@ -336,7 +336,7 @@ class NaiveSearch:
     ) -> None:
         self.rules = translator.rules
         ids_of_tokens = translator.checkpoint.codecs.target.vocabulary.ids
-        self.forced = {each.step: ids_of_tokens[each.token] for each in experiment.forced}
+        self.forced = {token.step: ids_of_tokens[token.token] for token in experiment.forced}
         self.model, self.memory, self.limit = model, memory, limit
         self.margin = math.inf
 

@@ -76,14 +76,16 @@ def random_experiment(generator: random.Random, values: Values) -> Experiment:
     drawn = generator.choices(kinds, k=count)
     edits = values.edits(generator, text, drawn.count("source"))
     length = values.num_source_tokens(text, output, edits)
-    found: list[Intervention] = [*edits]
-    found += [values.scaled(generator) for _ in range(drawn.count("head"))]
-    found += [values.network_scaled(generator) for _ in range(drawn.count("network"))]
-    found += [values.tempered(generator) for _ in range(drawn.count("temperature"))]
-    found += [CausalMaskLifted() for _ in range(drawn.count("mask"))]
-    found += [values.row(generator, length) for _ in range(drawn.count("row"))]
-    found += [values.forced(generator, length) for _ in range(drawn.count("force"))]
-    return Experiment(text, output, tuple({site_of(each): each for each in found}.values()))
+    interventions: list[Intervention] = [*edits]
+    interventions += [values.scaled(generator) for _ in range(drawn.count("head"))]
+    interventions += [values.network_scaled(generator) for _ in range(drawn.count("network"))]
+    interventions += [values.tempered(generator) for _ in range(drawn.count("temperature"))]
+    interventions += [CausalMaskLifted() for _ in range(drawn.count("mask"))]
+    interventions += [values.row(generator, length) for _ in range(drawn.count("row"))]
+    interventions += [values.forced(generator, length) for _ in range(drawn.count("force"))]
+    return Experiment(
+        text, output, tuple({site_of(intervention): intervention for intervention in interventions}.values())
+    )
 
 
 class AnyValues:
@@ -179,15 +181,15 @@ class ValuesForModel:
         places = generator.sample(range(len(words)), min(count, len(words)))
         edits: list[SourceEdit] = []
         num_left = len(words)
-        for place in places:
+        for index in places:
             if generator.random() < 0.5 and num_left > 2:
-                edits.append(SourceWordRemoved(place))
+                edits.append(SourceWordRemoved(index))
                 num_left -= 1
             elif self._run.is_copy_task:
-                edits.append(SourceWordReplaced(place, str(generator.randint(1, NUM_SYMBOLS))))
+                edits.append(SourceWordReplaced(index, str(generator.randint(1, NUM_SYMBOLS))))
             else:
                 replacement = " ".join(_random_words(SOURCE_WORDS, generator.choice([1, 1, 1, 2]), generator))
-                edits.append(SourceWordReplaced(place, "<unk>" if generator.random() < 0.2 else replacement))
+                edits.append(SourceWordReplaced(index, "<unk>" if generator.random() < 0.2 else replacement))
         return edits if self.num_source_tokens(text, Greedy(), edits) <= MAX_POSITIONS else []
 
     def num_source_tokens(self, text: str, output: Output, edits: Sequence[SourceEdit]) -> int:

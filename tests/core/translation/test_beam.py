@@ -62,7 +62,7 @@ def plain_search(
 def test_a_beam_of_one_is_greedy(kind: str, rules: DecodingRules) -> None:
     model = wild_model(kind)
     sources = padded(random_sources(20))
-    limits = [3 + place % 17 for place in range(20)]
+    limits = [3 + row % 17 for row in range(20)]
     for alpha in (0.0, 0.6, 5.0):
         assert search(model, sources, limits, rules, beam=1, alpha=alpha) == greedy(model, sources, limits, rules)
 
@@ -99,7 +99,7 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all_translations(alpha: 
 def test_batched_and_cached_search_is_the_plain_search(kind: str, beam: int, alpha: float) -> None:
     model = wild_model(kind)
     sources = random_sources(8)
-    limits = [4 + place % 6 for place in range(8)]
+    limits = [4 + row % 6 for row in range(8)]
     expected = [
         plain_search(model, source, limit, RULES, beam, alpha) for source, limit in zip(sources, limits, strict=True)
     ]
@@ -122,20 +122,20 @@ def test_a_batch_gives_what_each_source_gives_alone(beam: int) -> None:
 def test_without_an_end_token_the_most_probable_of_full_length_is_kept() -> None:
     model = wild_model("post")
     sources = random_sources(10)
-    limits = [1 + place % 5 for place in range(10)]
+    limits = [1 + row % 5 for row in range(10)]
     expected = [
         plain_search(model, source, limit, NO_END, 3, 0.6) for source, limit in zip(sources, limits, strict=True)
     ]
-    found = search(model, padded(sources), limits, NO_END, beam=3)
-    assert found == expected
-    assert [len(row) for row in found] == limits
+    rows = search(model, padded(sources), limits, NO_END, beam=3)
+    assert rows == expected
+    assert [len(row) for row in rows] == limits
 
 
 def test_rows_keep_to_their_limit_and_hold_no_forbidden_token() -> None:
     model = wild_model("pre")
-    limits = [1 + place % 6 for place in range(30)]
-    found = search(model, padded(random_sources(30)), limits)
-    for row, limit in zip(found, limits, strict=True):
+    limits = [1 + row % 6 for row in range(30)]
+    rows = search(model, padded(random_sources(30)), limits)
+    for row, limit in zip(rows, limits, strict=True):
         assert 1 <= len(row) <= limit
         assert not set(row) & {0, PADDING, START}
         assert END not in row[:-1]
@@ -158,9 +158,9 @@ class TableState:
         self.rows = [(*row, token) for row, token in zip(self.rows, tokens.tolist(), strict=True)]
         self.step += 1
         probabilities = torch.zeros(len(self.rows), 9)
-        for place, row in enumerate(self.rows):
+        for index, row in enumerate(self.rows):
             for letter, probability in self.table.get(as_letters(row[1:]), {".": 1.0}).items():
-                probabilities[place, as_ids(letter)[0]] = probability
+                probabilities[index, as_ids(letter)[0]] = probability
         return probabilities.log()
 
 

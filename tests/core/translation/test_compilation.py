@@ -93,28 +93,32 @@ def test_what_does_not_fit_is_refused_before_anything_is_computed(translator: Tr
 
 def spelled(translator: Translator, forced: tuple[ForcedToken, ...]) -> list[str]:
     codec = translator.checkpoint.codecs.target
-    return [word.text for word in codec.decode([codec.vocabulary.ids[each.token] for each in forced])]
+    return [word.text for word in codec.decode([codec.vocabulary.ids[token.token] for token in forced])]
 
 
 @pytest.mark.parametrize("text", ["man", "football", "ladder"])
 def test_a_word_is_forced_by_its_pieces_one_step_after_the_other(translator: Translator, text: str) -> None:
     codec = translator.checkpoint.codecs.target
     forced = forced_word(2, text, codec)
-    assert [each.step for each in forced] == list(range(2, 2 + len(forced)))
+    assert [token.step for token in forced] == list(range(2, 2 + len(forced)))
     assert spelled(translator, forced) == [text]
-    found = translator.run(Experiment(SENTENCE, interventions=forced))
-    assert found.predicted_ids[2 : 2 + len(forced)] == tuple(codec.vocabulary.ids[each.token] for each in forced)
+    translation = translator.run(Experiment(SENTENCE, interventions=forced))
+    assert translation.predicted_ids[2 : 2 + len(forced)] == tuple(
+        codec.vocabulary.ids[token.token] for token in forced
+    )
 
 
 def test_a_word_of_several_pieces_takes_several_steps(subword_translator: Translator) -> None:
     codec = subword_translator.checkpoint.codecs.target
     long = next(word for word in ("football", "ladder", "worker", "street") if len(forced_word(0, word, codec)) > 1)
     forced = forced_word(0, long, codec)
-    assert [codec.vocabulary.ids[each.token] for each in forced] == list(
+    assert [codec.vocabulary.ids[token.token] for token in forced] == list(
         codec.encode_text(long, begins_sentence=False)[0].ids
     )
-    found = subword_translator.run(Experiment(SENTENCE, interventions=(*forced, ForcedToken(len(forced), "<eos>"))))
-    assert [word.text for word in found.target_words] == [long]
+    translation = subword_translator.run(
+        Experiment(SENTENCE, interventions=(*forced, ForcedToken(len(forced), "<eos>")))
+    )
+    assert [word.text for word in translation.target_words] == [long]
 
 
 def test_several_words_are_forced_in_their_order(translator: Translator) -> None:
@@ -126,7 +130,7 @@ def test_exact_tokens_are_forced_as_they_stand(translator: Translator) -> None:
     codec = translator.checkpoint.codecs.target
     assert forced_word(4, "<eos>", codec) == (ForcedToken(4, "<eos>"),)
     token = (
-        next(each for each in codec.vocabulary.tokens if each.startswith("▁") and len(each) > 2)
+        next(candidate for candidate in codec.vocabulary.tokens if candidate.startswith("▁") and len(candidate) > 2)
         if (codec.subwords)
         else "dog"
     )

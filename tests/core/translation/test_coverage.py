@@ -82,14 +82,14 @@ class TestSpelling:
         ]
         assert translation.source_places == tuple(range(7))
         assert translation.coverage is not None
-        found = translation.coverage.respelled_words
+        words = translation.coverage.respelled_words
         places = [(word.start, word.end) for word in translation.source_words]
-        assert found == (
+        assert words == (
             RespelledWord("fussballspieler", "fußballspieler", *places[1]),
             RespelledWord("schlaeft", "schläft", *places[2]),
             RespelledWord("strasse", "straße", *places[5]),
         )
-        assert found[2].explanation == "read as “straße”: “strasse” is not in the training data"
+        assert words[2].explanation == "read as “straße”: “strasse” is not in the training data"
         assert translation.coverage.rare_words == ()
         usual = pieces.translate(self.USUAL).coverage
         assert usual is not None

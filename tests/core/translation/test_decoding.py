@@ -25,10 +25,10 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.slow
 def test_cached_and_uncached_decoding_choose_the_same_tokens(kind: str) -> None:
     model = wild_model(kind)
-    found = [greedy(model, source, [20], RULES)[0] for source in random_sources(40)]
-    assert found == [greedy_uncached(model, source, 20, RULES) for source in random_sources(40)]
-    assert len({token for row in found for token in row}) > 10  # the model says more than one thing,
-    assert len({len(row) for row in found}) > 3  # and ends when it likes
+    sentences = [greedy(model, source, [20], RULES)[0] for source in random_sources(40)]
+    assert sentences == [greedy_uncached(model, source, 20, RULES) for source in random_sources(40)]
+    assert len({token for row in sentences for token in row}) > 10  # the model says more than one thing,
+    assert len({len(row) for row in sentences}) > 3  # and ends when it likes
 
 
 @pytest.mark.heavy

@@ -72,7 +72,7 @@ def test_interventions_are_in_canonical_order_whatever_order_was_given() -> None
 
 def test_sites_are_in_the_order_of_kinds_layers_heads_rows_and_steps() -> None:
     ordered: list[Intervention] = [
-        *(SourceWordRemoved(place) for place in (0, 2, 10)),
+        *(SourceWordRemoved(index) for index in (0, 2, 10)),
         *(
             HeadScaled(Head(kind, layer, head))
             for kind in ("encoder", "decoder", "cross")
@@ -85,7 +85,7 @@ def test_sites_are_in_the_order_of_kinds_layers_heads_rows_and_steps() -> None:
         *(ForcedToken(step, "x") for step in (0, 2, 11)),
     ]
     assert Experiment(TEXT, interventions=tuple(reversed(ordered))).interventions == tuple(ordered)
-    assert len({site_of(each) for each in ordered}) == len(ordered)
+    assert len({site_of(intervention) for intervention in ordered}) == len(ordered)
 
 
 HEADS = [Head(kind, layer, head) for kind in ("encoder", "cross") for layer in range(3) for head in range(4)]
@@ -126,24 +126,26 @@ def members(group: HeadGroup) -> list[Head]:
 def test_heads_of_a_complete_group_with_the_same_factor_are_one_text(
     interventions: list[Intervention], texts: list[str]
 ) -> None:
-    found = in_groups(interventions, HEADS)
-    assert [text for text, _ in found] == texts
-    assert sorted((each for _, of_text in found for each in of_text), key=site_of) == sorted(interventions, key=site_of)
+    groups = in_groups(interventions, HEADS)
+    assert [text for text, _ in groups] == texts
+    assert sorted((intervention for _, of_text in groups for intervention in of_text), key=site_of) == sorted(
+        interventions, key=site_of
+    )
 
 
 def test_a_layer_and_a_column_that_share_a_head_have_a_text_each() -> None:
     both = {*members(HeadGroup("cross", 1)), *members(HeadGroup("cross", None, 2))}
     layer, column = in_groups(off(*both), HEADS)[::-1]
     assert (layer[0], column[0]) == ("cross layer 2 off", "cross head 3 in all layers off")
-    assert {each.head for each in column[1]} == {Head("cross", 0, 2), Head("cross", 2, 2)}
+    assert {intervention.head for intervention in column[1]} == {Head("cross", 0, 2), Head("cross", 2, 2)}
     assert len(layer[1]) == 4
 
 
 def test_forced_pieces_of_a_word_are_one_text() -> None:
     forced = [ForcedToken(step, token) for step, token in enumerate(("▁c", "ats", "▁run", "<eos>", "s"), start=1)]
-    found = in_groups([*forced, ForcedToken(8, "t")], HEADS)
-    assert [text for text, _ in found] == ["steps 2–3: cats", "step 4: run", "step 5: <eos>", "step 6: s", "step 9: t"]
-    assert found[0][1] == tuple(forced[:2])
+    groups = in_groups([*forced, ForcedToken(8, "t")], HEADS)
+    assert [text for text, _ in groups] == ["steps 2–3: cats", "step 4: run", "step 5: <eos>", "step 6: s", "step 9: t"]
+    assert groups[0][1] == tuple(forced[:2])
 
 
 def test_without_knowing_the_heads_each_intervention_has_its_text() -> None:
@@ -261,12 +263,12 @@ def test_a_temperature_belongs_to_its_head_not_to_the_sentence() -> None:
 
 
 def test_a_token_cannot_be_forced_in_a_given_target() -> None:
-    given = GivenTarget("A man.")
+    output = GivenTarget("A man.")
     with pytest.raises(ExperimentError, match=r"A token is forced \(“step 4: dog”\) while the whole translation is"):
-        Experiment(TEXT, given, (OFF, FORCED))
+        Experiment(TEXT, output, (OFF, FORCED))
     with pytest.raises(ExperimentError, match="Remove the forced token"):
-        Experiment(TEXT, given).with_interventions(FORCED)
-    assert Experiment(TEXT, given, (OFF, ROW, REMOVED)).interventions == (REMOVED, OFF, ROW)
+        Experiment(TEXT, output).with_interventions(FORCED)
+    assert Experiment(TEXT, output, (OFF, ROW, REMOVED)).interventions == (REMOVED, OFF, ROW)
 
 
 @pytest.mark.parametrize("index", [-1, MAX_INDEX + 1, 1.0, True, "1", None])
@@ -335,11 +337,11 @@ def test_a_row_of_the_decoder_sees_what_was_read_so_far() -> None:
 
 def test_shares_are_exact_quotients_and_what_sums_to_1_stays_to_the_last_bit() -> None:
     for weights in ((1, 1, 1), (3, 1, 0), (0.1,) * 7, (5,), (1e-300, 3e-300), (1, 2, 4, 8, 16)):
-        found = shares_of(weights)
+        shares = shares_of(weights)
         exact = [Fraction(weight) / sum(map(Fraction, weights)) for weight in weights]
-        assert found == pytest.approx([float(share) for share in exact], rel=1e-15)
-        assert math.fsum(found) == pytest.approx(1, abs=1e-15)
-        assert shares_of(found) == found
+        assert shares == pytest.approx([float(share) for share in exact], rel=1e-15)
+        assert math.fsum(shares) == pytest.approx(1, abs=1e-15)
+        assert shares_of(shares) == shares
     untouched = (0.1, 0.2, 0.7)
     assert math.fsum(untouched) != sum(map(Fraction, untouched))
     assert shares_of(untouched) == untouched
@@ -367,9 +369,9 @@ def test_the_baseline_has_the_same_sentence_and_output() -> None:
 def test_added_interventions_take_the_place_of_those_on_the_same_site() -> None:
     experiment = Experiment(TEXT, Beam(3), CANONICAL)
     replacement, further = HeadScaled(OFF.head, 0.5), ForcedToken(0, "a")
-    found = experiment.with_interventions(replacement, further)
-    assert found == Experiment(TEXT, Beam(3), (REPLACED, REMOVED, replacement, *CANONICAL[3:5], ROW, further, FORCED))
-    assert found.with_interventions(OFF).without(further) == experiment
+    changed = experiment.with_interventions(replacement, further)
+    assert changed == Experiment(TEXT, Beam(3), (REPLACED, REMOVED, replacement, *CANONICAL[3:5], ROW, further, FORCED))
+    assert changed.with_interventions(OFF).without(further) == experiment
     removed = experiment.with_interventions(SourceWordRemoved(0))
     assert removed.source_edits == (SourceWordRemoved(0), REMOVED)
     assert experiment.with_interventions() == experiment
@@ -384,12 +386,15 @@ def test_those_that_are_not_there_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "kept"), [(Greedy(), Greedy()), (Beam(3, 0.5), Beam(3, 0.5)), (GivenTarget("A man."), Greedy())]
+    ("output", "expected_output"),
+    [(Greedy(), Greedy()), (Beam(3, 0.5), Beam(3, 0.5)), (GivenTarget("A man."), Greedy())],
 )
-def test_an_edited_sentence_keeps_its_scalings_alone(output: Any, kept: Any) -> None:
-    interventions = tuple(each for each in CANONICAL if each != FORCED or not isinstance(output, GivenTarget))
+def test_an_edited_sentence_keeps_its_scalings_alone(output: Any, expected_output: Any) -> None:
+    interventions = tuple(
+        intervention for intervention in CANONICAL if intervention != FORCED or not isinstance(output, GivenTarget)
+    )
     edited = Experiment(TEXT, output, interventions).edited("Ein Hund.")
-    assert edited == Experiment("Ein Hund.", kept, (OFF, DOUBLED, NETWORK_OFF))
+    assert edited == Experiment("Ein Hund.", expected_output, (OFF, DOUBLED, NETWORK_OFF))
 
 
 def test_broken_characters_of_texts_are_replaced() -> None:

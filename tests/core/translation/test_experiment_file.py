@@ -94,16 +94,21 @@ def test_a_file_holds_all_and_no_path(tmp_path: Path) -> None:
 
 def test_the_example_in_the_documentation_is_one() -> None:
     text = (experiment_file.__doc__ or "").split("\n\n")[2].replace("5d04…", MODEL.digest)
-    found = from_bytes(text.encode(), "")
-    assert [type(intervention).__name__ for intervention in found.experiment.interventions] == [
+    example = from_bytes(text.encode(), "")
+    assert [type(intervention).__name__ for intervention in example.experiment.interventions] == [
         "SourceWordRemoved", "SourceWordReplaced", "HeadScaled", "FeedForwardScaled", "SoftmaxTemperature",
         "AttentionRow", "ForcedToken",
     ]  # fmt: skip
 
 
 def test_the_name_of_a_model_is_no_path_and_can_always_be_written() -> None:
-    for given, name in (("/home/me/a.b", "a.b"), ("C:\\models\\a", "a"), ("x" * 300, "x" * 255), ("\udcff", "\ufffd")):
-        saved = SavedExperiment(EXPERIMENT, ModelReference(given, MODEL.digest))
+    for raw_name, name in (
+        ("/home/me/a.b", "a.b"),
+        ("C:\\models\\a", "a"),
+        ("x" * 300, "x" * 255),
+        ("\udcff", "\ufffd"),
+    ):
+        saved = SavedExperiment(EXPERIMENT, ModelReference(raw_name, MODEL.digest))
         assert from_bytes(to_bytes(saved), "").model.name == name
 
 
@@ -116,19 +121,19 @@ def test_random_experiments_come_back_to_the_last_bit() -> None:
         assert experiment_from_json(experiment_to_json(experiment)) == experiment
         saved = SavedExperiment(experiment, MODEL, {"x": random_numbers.random()})
         data = to_bytes(saved)
-        found = from_bytes(data, "")
-        assert found == saved
-        assert repr(found) == repr(saved)
-        assert to_bytes(found) == data
+        reread = from_bytes(data, "")
+        assert reread == saved
+        assert repr(reread) == repr(saved)
+        assert to_bytes(reread) == data
 
 
 def _at(values: Any, path: str, new: Any) -> Any:
     """The same values with another one at this path."""
     *before, last = [int(part) if part.isdecimal() else part for part in re.findall(r"\w+", path)]
-    place = values
+    container = values
     for part in before:
-        place = place[part]
-    place[last] = new
+        container = container[part]
+    container[last] = new
     return values
 
 
@@ -270,7 +275,7 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
             write_experiment_file(saved, path)
         assert expected in str(told.value)
         assert path.read_bytes() == before
-    assert [each.name for each in tmp_path.iterdir()] == ["one.augenmerk"]
+    assert [file.name for file in tmp_path.iterdir()] == ["one.augenmerk"]
     with pytest.raises(StorageError, match="Cannot write"):
         write_experiment_file(SAVED, path / "two.augenmerk")
 
@@ -352,7 +357,7 @@ def _places(values: Any) -> list[tuple[Any, Any]]:
         keys = list(range(len(values)))
     else:
         return []
-    return [(values, key) for key in keys] + [place for key in keys for place in _places(values[key])]
+    return [(values, key) for key in keys] + [location for key in keys for location in _places(values[key])]
 
 
 def _with_another_shape(data: bytes, random_numbers: random.Random) -> bytes:
@@ -392,20 +397,20 @@ def _with_other_bytes(data: bytes, random_numbers: random.Random) -> bytes:
     """A valid file with a few bytes changed, put in, left out or moved."""
     changed = bytearray(data)
     for _ in range(random_numbers.choice([1, 1, 2, 8])):
-        place = random_numbers.randrange(len(changed) + 1)
+        position = random_numbers.randrange(len(changed) + 1)
         match random_numbers.randrange(5):
             case 0:
-                changed[place : place + 1] = bytes([random_numbers.randrange(256)])
+                changed[position : position + 1] = bytes([random_numbers.randrange(256)])
             case 1:
-                changed[place:place] = random_numbers.choice(
+                changed[position:position] = random_numbers.choice(
                     [b'"', b"{", b"[", b",", b"\\", b"9", b"-", b"e9", b"\xff"]
                 )
             case 2:
-                del changed[place : place + random_numbers.choice([1, 2, 50])]
+                del changed[position : position + random_numbers.choice([1, 2, 50])]
             case 3:
-                changed[place:place] = changed[random_numbers.randrange(len(changed) + 1) :][:40]
+                changed[position:position] = changed[random_numbers.randrange(len(changed) + 1) :][:40]
             case _:
-                del changed[max(place, 1) :]
+                del changed[max(position, 1) :]
     return bytes(changed)
 
 
@@ -426,18 +431,18 @@ def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change
     for number in range(3_000):
         saved = SavedExperiment(random_experiment(random_numbers, AnyValues()), MODEL, VIEW)
         data = change(to_bytes(saved), random_numbers)
-        found = _read_or_message(lambda data=data: from_bytes(data, path))
-        if isinstance(found, str):
-            assert str(path) in found
-            found.encode("utf-8")
+        result = _read_or_message(lambda data=data: from_bytes(data, path))
+        if isinstance(result, str):
+            assert str(path) in result
+            result.encode("utf-8")
             num_refused += 1
         else:
-            assert from_bytes(to_bytes(found), path) == found
+            assert from_bytes(to_bytes(result), path) == result
             num_read += 1
         if number % 50 == 0:  # through the file system, too
             path.write_bytes(data)
             assert kind_of_file(path) in {"experiment", "unknown"}
-            assert _read_or_message(lambda: read_experiment_file(path)) == found
+            assert _read_or_message(lambda: read_experiment_file(path)) == result
     assert min(num_refused, num_read) > 100, "the changes are no test of both"
 
 

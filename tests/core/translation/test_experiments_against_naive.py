@@ -90,11 +90,13 @@ def subwords() -> Translator:
     return make_translator(SUBWORDS)
 
 
-def check_results(translator: Translator, cases: Sequence[Case], found: Sequence[Translation], has_maps: bool) -> None:
+def check_results(
+    translator: Translator, cases: Sequence[Case], translations: Sequence[Translation], has_maps: bool
+) -> None:
     """Raises unless all results are those of the naive code, near-ties aside."""
-    assert len(found) == len(cases)
+    assert len(translations) == len(cases)
     num_near_ties = 0
-    for case, translation in zip(cases, found, strict=True):
+    for case, translation in zip(cases, translations, strict=True):
         assert translation.experiment == case.experiment
         assert list(translation.source_ids) == case.expected.source_ids
         if list(translation.predicted_ids) != case.expected.predicted_ids:
@@ -109,32 +111,36 @@ def check_results(translator: Translator, cases: Sequence[Case], found: Sequence
     assert num_near_ties <= MAX_NEAR_TIES
 
 
-def check_result(translator: Translator, found: Translation, expected: NaiveResult) -> None:
+def check_result(translator: Translator, translation: Translation, expected: NaiveResult) -> None:
     """All but the tokens, which are the same, and the maps."""
-    assert found.unreached == expected.unreached
-    assert found.read_ids == (translator.rules.start_id, *found.predicted_ids[:-1])
-    assert found.log_probabilities == pytest.approx(expected.log_probabilities, abs=LOG_PROBABILITY_TOLERANCE)
+    assert translation.unreached == expected.unreached
+    assert translation.read_ids == (translator.rules.start_id, *translation.predicted_ids[:-1])
+    assert translation.log_probabilities == pytest.approx(expected.log_probabilities, abs=LOG_PROBABILITY_TOLERANCE)
     ids = translator.checkpoint.codecs.target.vocabulary.ids
     for step, row in enumerate(expected.next_log_probabilities):
         allowed = [token for token in range(len(ids)) if token not in translator.rules.forbidden_at(step)]
         best = row[allowed].sort(descending=True).values
-        alternatives = found.alternatives[step]
+        alternatives = translation.alternatives[step]
         assert len(alternatives) == min(10, len(allowed))
         assert len({alternative.entry for alternative in alternatives}) == len(alternatives)
-        for rank, each in enumerate(alternatives):
-            assert ids[each.entry] in allowed
-            assert each.log_probability == pytest.approx(float(best[rank]), abs=LOG_PROBABILITY_TOLERANCE)
-            assert each.log_probability == pytest.approx(float(row[ids[each.entry]]), abs=LOG_PROBABILITY_TOLERANCE)
-        chosen = row[found.predicted_ids[step]]
+        for rank, alternative in enumerate(alternatives):
+            assert ids[alternative.entry] in allowed
+            assert alternative.log_probability == pytest.approx(float(best[rank]), abs=LOG_PROBABILITY_TOLERANCE)
+            assert alternative.log_probability == pytest.approx(
+                float(row[ids[alternative.entry]]), abs=LOG_PROBABILITY_TOLERANCE
+            )
+        chosen = row[translation.predicted_ids[step]]
         better = [int((best > chosen + slack).sum()) for slack in (NEAR_TIE, -NEAR_TIE)]
-        assert 1 + better[0] <= found.ranks[step] <= 1 + better[1]
-        assert found.entropies[step] == pytest.approx(float(-(row.exp() * row).sum()), abs=LOG_PROBABILITY_TOLERANCE)
+        assert 1 + better[0] <= translation.ranks[step] <= 1 + better[1]
+        assert translation.entropies[step] == pytest.approx(
+            float(-(row.exp() * row).sum()), abs=LOG_PROBABILITY_TOLERANCE
+        )
 
 
-def check_maps(found: Translation, expected: NaiveResult) -> None:
+def check_maps(translation: Translation, expected: NaiveResult) -> None:
     maps = (expected.encoder_maps, expected.decoder_maps, expected.cross_maps)
     for kind, expected_maps in zip(MAP_KINDS, maps, strict=True):
-        actual = found.maps.of_kind(kind)
+        actual = translation.maps.of_kind(kind)
         assert actual.shape == tuple(expected_maps.shape)
         np.testing.assert_allclose(actual, expected_maps.numpy(), rtol=0, atol=MAP_TOLERANCE)
 
@@ -171,10 +177,10 @@ def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
     for state, name in itertools.product((CachedState, DecoderState), ("read", "guess")):
         real = getattr(state, name)
         monkeypatch.setattr(state, name, lambda *args, real=real: steps.append(args) or real(*args))
-    for each, expected in zip(changes, stepwise, strict=True):
+    for change, expected in zip(changes, stepwise, strict=True):
         assert expected.predicted_ids == original.predicted_ids
         changed = words.compare(expected.experiment, original=original).changed
-        assert changed.predicted_ids == expected.predicted_ids, each
+        assert changed.predicted_ids == expected.predicted_ids, change
         assert changed.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-6)
         assert changed.alternatives[0][0].entry == expected.alternatives[0][0].entry
         assert changed.unreached == expected.unreached
@@ -186,16 +192,16 @@ def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
 
 @pytest.mark.heavy
 def test_run_many_is_what_the_naive_code_gives_in_order(translator: Translator, cases: list[Case]) -> None:
-    found = translator.run_many(case.experiment for case in cases)
-    check_results(translator, cases, list(found), has_maps=True)
+    translations = translator.run_many(case.experiment for case in cases)
+    check_results(translator, cases, list(translations), has_maps=True)
 
 
 @pytest.mark.heavy
 def test_run_many_without_maps_gives_the_same_tokens_and_probabilities(
     translator: Translator, cases: list[Case]
 ) -> None:
-    found = translator.run_many((case.experiment for case in cases), need_maps=False)
-    check_results(translator, cases, list(found), has_maps=False)
+    translations = translator.run_many((case.experiment for case in cases), need_maps=False)
+    check_results(translator, cases, list(translations), has_maps=False)
 
 
 @pytest.mark.heavy
@@ -211,17 +217,17 @@ def test_an_old_translation_is_scored_under_each_experiment(translator: Translat
 @pytest.mark.heavy
 def test_an_experiment_is_compared_with_its_baseline(translator: Translator, cases: list[Case]) -> None:
     for case in cases[:5]:
-        found = translator.compare(case.experiment)
-        check_results(translator, [case], [found.changed], has_maps=True)
+        comparison = translator.compare(case.experiment)
+        check_results(translator, [case], [comparison.changed], has_maps=True)
         baseline = Case(case.experiment.baseline, naive_run(translator, case.experiment.baseline))
-        check_results(translator, [baseline], [found.original], has_maps=True)
-        expected = naive_scores(translator, case.experiment, found.original.predicted_ids)
-        assert found.original_log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
-        assert found.is_changed == bool(case.experiment.interventions)
-        if found.own is not None:
+        check_results(translator, [baseline], [comparison.original], has_maps=True)
+        expected = naive_scores(translator, case.experiment, comparison.original.predicted_ids)
+        assert comparison.original_log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
+        assert comparison.is_changed == bool(case.experiment.interventions)
+        if comparison.own is not None:
             own = Experiment(case.experiment.source_text)
-            check_results(translator, [Case(own, naive_run(translator, own))], [found.own], has_maps=True)
-        assert (found.own is None) != isinstance(case.experiment.output, GivenTarget)
+            check_results(translator, [Case(own, naive_run(translator, own))], [comparison.own], has_maps=True)
+        assert (comparison.own is None) != isinstance(case.experiment.output, GivenTarget)
 
 
 @pytest.mark.slow
@@ -235,17 +241,17 @@ def test_the_random_experiments_cover_everything() -> None:
     for name in MODELS:
         translator = make_translator(name)
         experiments = experiments_for(name, translator)
-        for experiment, found in zip(experiments, translator.run_many(experiments, need_maps=False), strict=True):
+        for experiment, translation in zip(experiments, translator.run_many(experiments, need_maps=False), strict=True):
             outputs[type(experiment.output)] += 1
             sizes[len(experiment.interventions)] += 1
-            lengths.setdefault(name, set()).add(len(found.predicted_ids))
+            lengths.setdefault(name, set()).add(len(translation.predicted_ids))
             for intervention in experiment.interventions:
                 kind = (
                     (AttentionRow, intervention.head.kind)
                     if isinstance(intervention, AttentionRow)
                     else type(intervention)
                 )
-                if intervention in found.unreached:
+                if intervention in translation.unreached:
                     unreached[type(intervention)] += 1
                 else:
                     reached[kind] += 1
@@ -264,7 +270,7 @@ def test_the_random_experiments_cover_everything() -> None:
 def other_token(translator: Translator, translation: Translation, step: int) -> str:
     """A token that the model liked less at this step, and that does not end the sentence."""
     end_id = translator.rules.end_id
-    entries = [each.entry for each in translation.alternatives[step][1:]]
+    entries = [alternative.entry for alternative in translation.alternatives[step][1:]]
     ids = translator.checkpoint.codecs.target.vocabulary.ids
     return next(entry for entry in entries if ids[entry] not in (end_id, translation.predicted_ids[step]))
 
@@ -294,18 +300,20 @@ def test_forcing_step_3_keeps_step_7(subwords: Translator, output: Output) -> No
     steady = tuple(ForcedToken(step, tokens[step]) for step in range(7) if step != 3)
     for token in (tokens[3], other_token(subwords, baseline, 3)):
         experiment = replace(baseline.experiment, output=output, interventions=(*steady, ForcedToken(3, token), at_7))
-        found = subwords.run(experiment)
-        assert tokens_of(subwords, found)[:8] == [*tokens[:3], token, *tokens[4:7], at_7.token]
-        assert found.unreached == ()
+        translation = subwords.run(experiment)
+        assert tokens_of(subwords, translation)[:8] == [*tokens[:3], token, *tokens[4:7], at_7.token]
+        assert translation.unreached == ()
 
 
 def test_a_forced_token_counts_with_the_probability_that_the_model_gives_it(subwords: Translator) -> None:
     baseline = subwords.run(long_sentence(subwords))
     alternative = baseline.alternatives[2][4]
-    found = subwords.run(baseline.experiment.with_interventions(ForcedToken(2, alternative.entry)))
-    assert found.predicted_ids[:2] == baseline.predicted_ids[:2]
-    assert found.log_probabilities[2] == pytest.approx(alternative.log_probability, abs=1e-5)
-    assert [each.entry for each in found.alternatives[2]] == [each.entry for each in baseline.alternatives[2]]
+    translation = subwords.run(baseline.experiment.with_interventions(ForcedToken(2, alternative.entry)))
+    assert translation.predicted_ids[:2] == baseline.predicted_ids[:2]
+    assert translation.log_probabilities[2] == pytest.approx(alternative.log_probability, abs=1e-5)
+    assert [alternative.entry for alternative in translation.alternatives[2]] == [
+        alternative.entry for alternative in baseline.alternatives[2]
+    ]
 
 
 @pytest.mark.parametrize("output", [Greedy(), Beam(4)], ids=["greedy", "beam"])
@@ -314,13 +322,13 @@ def test_a_forced_end_ends_the_sentence_and_what_comes_after_it_is_unreached(
 ) -> None:
     baseline = subwords.run(long_sentence(subwords))
     tokens = tokens_of(subwords, baseline)
-    kept = tuple(ForcedToken(step, tokens[step]) for step in range(4))
+    forced = tuple(ForcedToken(step, tokens[step]) for step in range(4))
     end, later = ForcedToken(4, "<eos>"), ForcedToken(6, tokens[6])
     beyond, reached = (AttentionRow(Head("cross", 0, 1), step, _even(baseline)) for step in (5, 4))
-    experiment = replace(baseline.experiment, output=output, interventions=(*kept, end, later, beyond, reached))
-    found = subwords.run(experiment)
-    assert tokens_of(subwords, found) == [*tokens[:4], "<eos>"]
-    assert found.unreached == (beyond, later)
+    experiment = replace(baseline.experiment, output=output, interventions=(*forced, end, later, beyond, reached))
+    translation = subwords.run(experiment)
+    assert tokens_of(subwords, translation) == [*tokens[:4], "<eos>"]
+    assert translation.unreached == (beyond, later)
 
 
 def _even(translation: Translation) -> tuple[float, ...]:
@@ -336,13 +344,13 @@ def test_a_word_is_removed_or_replaced_and_all_others_keep_their_ids(subwords: T
     assert max(map(len, at)) > 1
     first, *_, last = baseline.source_ids
     edits = (SourceWordRemoved(1), SourceWordReplaced(3, "hund rot"), SourceWordReplaced(4, "<unk>"))
-    found = subwords.run(Experiment(text, interventions=edits))
+    translation = subwords.run(Experiment(text, interventions=edits))
     dog, red = (subwords.run(Experiment(word)).source_ids[1:-1] for word in ("hund", "rot"))
     changed = [at[0], at[2], dog, red, (0,), at[5]]
-    assert found.source_ids == (first, *itertools.chain(*changed), last)
-    assert found.source_places == (0, 2, 3, 3, 4, 5)
-    assert [found.source_ids[word.start : word.end] for word in found.source_words] == changed
-    assert found.source_text == text
+    assert translation.source_ids == (first, *itertools.chain(*changed), last)
+    assert translation.source_places == (0, 2, 3, 3, 4, 5)
+    assert [translation.source_ids[word.start : word.end] for word in translation.source_words] == changed
+    assert translation.source_text == text
 
 
 @pytest.mark.heavy
@@ -382,14 +390,14 @@ def test_a_row_that_is_set_stands_in_the_map_and_the_rows_beside_it_do_not(
     baseline = words.run(Experiment(SENTENCE, output))
     num_keys = 2 if kind == "decoder" else len(baseline.source_ids)
     row = AttentionRow(Head(kind, 0, 2), 1, tuple(float(1 + key) for key in range(num_keys)))
-    found = words.run(Experiment(SENTENCE, output, (row,)))
-    assert len(found.predicted_ids) > 1
-    maps = found.maps.of_kind(kind)[0]
+    translation = words.run(Experiment(SENTENCE, output, (row,)))
+    assert len(translation.predicted_ids) > 1
+    maps = translation.maps.of_kind(kind)[0]
     np.testing.assert_allclose(maps[2, 1, :num_keys], np.arange(1, num_keys + 1) / sum(range(num_keys + 1)), atol=1e-6)
     assert not maps[2, 1, num_keys:].any()
     np.testing.assert_allclose(maps[[0, 1, 3], 1], baseline.maps.of_kind(kind)[0][[0, 1, 3], 1], atol=1e-5)
     np.testing.assert_allclose(maps[2, 0], baseline.maps.of_kind(kind)[0][2, 0], atol=1e-5)
-    assert found.log_probabilities[-1] != pytest.approx(baseline.log_probabilities[-1], abs=1e-6)
+    assert translation.log_probabilities[-1] != pytest.approx(baseline.log_probabilities[-1], abs=1e-6)
 
 
 @pytest.mark.heavy
@@ -403,29 +411,32 @@ def test_without_interventions_the_result_is_that_of_the_model(
     generator = random.Random(1)
     for _ in range(5):
         experiment = Experiment(random_experiment(generator, ValuesForModel(translator)).source_text)
-        found = translator.run(experiment)
-        source, read = torch.tensor([found.source_ids]), torch.tensor([found.read_ids])
+        translation = translator.run(experiment)
+        source, read = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
         with torch.inference_mode():
-            limit = max_steps(len(found.source_ids), translator.run_config, translator.rules)
+            limit = max_steps(len(translation.source_ids), translator.run_config, translator.rules)
             chosen = greedy(translator.model, source, [limit], translator.rules)
             output = translator.model(source, read, need_maps=True)
-        assert [list(found.predicted_ids)] == chosen
+        assert [list(translation.predicted_ids)] == chosen
         for kind, maps in zip(MAP_KINDS, (output.encoder_maps, output.decoder_maps, output.cross_maps), strict=True):
             assert maps is not None
-            np.testing.assert_allclose(found.maps.of_kind(kind), maps[0].numpy(), rtol=0, atol=map_error)
-        rows = zip(output.logits[0].log_softmax(dim=-1), found.predicted_ids, strict=True)
+            np.testing.assert_allclose(translation.maps.of_kind(kind), maps[0].numpy(), rtol=0, atol=map_error)
+        rows = zip(output.logits[0].log_softmax(dim=-1), translation.predicted_ids, strict=True)
         expected = [float(row[token]) for row, token in rows]
-        np.testing.assert_allclose(found.log_probabilities, expected, rtol=0, atol=log_error)
+        np.testing.assert_allclose(translation.log_probabilities, expected, rtol=0, atol=log_error)
         again = translator.translate(experiment.source_text)
-        assert (again.predicted_ids, again.log_probabilities) == (found.predicted_ids, found.log_probabilities)
+        assert (again.predicted_ids, again.log_probabilities) == (
+            translation.predicted_ids,
+            translation.log_probabilities,
+        )
 
 
 def test_a_factor_of_1_and_a_row_beyond_the_end_change_nothing(words: Translator) -> None:
     baseline = words.run(Experiment(SENTENCE))
     beyond = AttentionRow(Head("cross", 0, 0), 21, _even(baseline))
-    found = words.run(Experiment(SENTENCE, interventions=(HeadScaled(Head("cross", 0, 0), 1.0), beyond)))
-    assert found.predicted_ids == baseline.predicted_ids
-    assert found.log_probabilities == pytest.approx(baseline.log_probabilities, abs=1e-5)
+    translation = words.run(Experiment(SENTENCE, interventions=(HeadScaled(Head("cross", 0, 0), 1.0), beyond)))
+    assert translation.predicted_ids == baseline.predicted_ids
+    assert translation.log_probabilities == pytest.approx(baseline.log_probabilities, abs=1e-5)
 
 
 # --- the model stays as it is -----------------------------------------------------------------------------------------
@@ -451,13 +462,13 @@ def _frozen(value: object) -> Any:
 def everything_at_once(translator: Translator, output: Output) -> Experiment:
     heads = all_heads(translator)
     baseline = translator.run(Experiment(SENTENCE))
-    found: list[Intervention] = [HeadScaled(head, 0.5) for head in heads[::3]]
-    found += [AttentionRow(head, 0, (1.0,)) for head in heads if head.kind == "decoder"]
-    found += [AttentionRow(head, 0, _even(baseline)) for head in heads if head.kind != "decoder"]
-    found.append(SourceWordReplaced(1, "hund"))
+    interventions: list[Intervention] = [HeadScaled(head, 0.5) for head in heads[::3]]
+    interventions += [AttentionRow(head, 0, (1.0,)) for head in heads if head.kind == "decoder"]
+    interventions += [AttentionRow(head, 0, _even(baseline)) for head in heads if head.kind != "decoder"]
+    interventions.append(SourceWordReplaced(1, "hund"))
     if not isinstance(output, GivenTarget):
-        found.append(ForcedToken(1, other_token(translator, baseline, 1)))
-    return Experiment(SENTENCE, output, tuple(found))
+        interventions.append(ForcedToken(1, other_token(translator, baseline, 1)))
+    return Experiment(SENTENCE, output, tuple(interventions))
 
 
 class Stop:
@@ -544,10 +555,10 @@ REFUSED: list[tuple[str, Intervention, type[AugenmerkError], str]] = [
 @pytest.mark.parametrize(
     ("output", "intervention", "error", "message"),
     [
-        pytest.param(output, *each[1:], id=f"{each[0]}, {type(output).__name__}")
-        for each in REFUSED
+        pytest.param(output, *case[1:], id=f"{case[0]}, {type(output).__name__}")
+        for case in REFUSED
         for output in OUTPUTS
-        if not (isinstance(each[1], ForcedToken) and isinstance(output, GivenTarget))  # refused as it is written down
+        if not (isinstance(case[1], ForcedToken) and isinstance(output, GivenTarget))  # refused as it is written down
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_message(
@@ -578,7 +589,7 @@ def test_the_unknown_token_can_be_forced_where_it_can_be_chosen(words: Translato
 def test_removing_every_word_is_refused(name: str) -> None:
     translator = make_translator(name)
     text = "3 4 5" if translator.rules.end_id is None else "ein mann steht"
-    everything = tuple(SourceWordRemoved(place) for place in range(3))
+    everything = tuple(SourceWordRemoved(index) for index in range(3))
     with pytest.raises(ExperimentError, match="too little of"):
         translator.run(Experiment(text, interventions=everything))
 
@@ -611,8 +622,8 @@ def test_run_many_reads_its_experiments_as_they_are_needed(words: Translator) ->
             yield taken[-1]
 
     results = words.run_many(endless(), need_maps=False)
-    found = list(itertools.islice(results, EXPERIMENT_WINDOW + 3))
-    assert [each.experiment for each in found] == taken[: EXPERIMENT_WINDOW + 3]
+    first_results = list(itertools.islice(results, EXPERIMENT_WINDOW + 3))
+    assert [translation.experiment for translation in first_results] == taken[: EXPERIMENT_WINDOW + 3]
     assert len(taken) <= 2 * EXPERIMENT_WINDOW
 
 
@@ -630,5 +641,7 @@ def test_one_sentence_under_many_interventions_at_once(words: Translator, output
     rows = [AttentionRow(head, 1, _even(baseline)) for head in heads if head.kind != "decoder"]
     interventions = [*map(HeadScaled, heads[::5]), *rows[::4]]
     experiments = [Experiment(SENTENCE, output, (intervention,)) for intervention in interventions]
-    cases = [Case(each, naive_run(words, each)) for each in (Experiment(SENTENCE, output), *experiments)]
+    cases = [
+        Case(experiment, naive_run(words, experiment)) for experiment in (Experiment(SENTENCE, output), *experiments)
+    ]
     check_results(words, cases, list(words.run_many(case.experiment for case in cases)), has_maps=True)

@@ -82,10 +82,10 @@ def test_each_step_tells_its_rank_its_entropy_and_its_alternatives(translator: T
             assert translation.ranks[step] == 1 + (allowed > row[chosen]).sum()
             assert translation.log_probabilities[step] == pytest.approx(math.log(row[chosen]), abs=1e-4)
             choices = translation.alternatives[step]
-            found = [vocabulary.ids[choice.entry] for choice in choices]
-            assert set(found) == set(np.argsort(-allowed)[: len(found)].tolist())
-            assert [choice.token for choice in choices] == [codec.label(token_id) for token_id in found]
-            assert [choice.probability for choice in choices] == pytest.approx(row[found].tolist(), abs=1e-5)
+            ids = [vocabulary.ids[choice.entry] for choice in choices]
+            assert set(ids) == set(np.argsort(-allowed)[: len(ids)].tolist())
+            assert [choice.token for choice in choices] == [codec.label(token_id) for token_id in ids]
+            assert [choice.probability for choice in choices] == pytest.approx(row[ids].tolist(), abs=1e-5)
             assert [choice.log_probability for choice in choices] == sorted(
                 (choice.log_probability for choice in choices), reverse=True
             )
@@ -161,11 +161,11 @@ def test_forcing_up_to_the_limit_is_cut_off_with_a_note(subword_translator: Tran
     token = other_choice(subword_translator, plain, 0)
     limit = max_steps(len(plain.source_ids), subword_translator.run_config, subword_translator.rules)
     forced = tuple(ForcedToken(step, token) for step in range(limit + 2))
-    found = subword_translator.run(Experiment(SENTENCE, interventions=forced))
-    assert set(found.predicted_ids) == {subword_translator.checkpoint.codecs.target.vocabulary.ids[token]}
-    assert len(found.predicted_ids) == limit
-    assert any("cut off" in note for note in found.notes)
-    assert found.unreached == forced[limit:]
+    translation = subword_translator.run(Experiment(SENTENCE, interventions=forced))
+    assert set(translation.predicted_ids) == {subword_translator.checkpoint.codecs.target.vocabulary.ids[token]}
+    assert len(translation.predicted_ids) == limit
+    assert any("cut off" in note for note in translation.notes)
+    assert translation.unreached == forced[limit:]
 
 
 @pytest.mark.parametrize("kind", MAP_KINDS)
@@ -174,11 +174,11 @@ def test_setting_a_row_to_its_own_weights_changes_nothing(
 ) -> None:
     weights = plain.maps.of_kind(kind)[1, 0, 1]
     own = AttentionRow(Head(kind, 1, 0), 1, tuple(weights[:2] if kind == "decoder" else weights))
-    found = translator.run(plain.experiment.with_interventions(own))
-    assert found.predicted_ids == plain.predicted_ids
-    assert found.log_probabilities == pytest.approx(plain.log_probabilities, abs=1e-5)
-    for each in MAP_KINDS:
-        np.testing.assert_allclose(found.maps.of_kind(each), plain.maps.of_kind(each), atol=1e-5)
+    changed = translator.run(plain.experiment.with_interventions(own))
+    assert changed.predicted_ids == plain.predicted_ids
+    assert changed.log_probabilities == pytest.approx(plain.log_probabilities, abs=1e-5)
+    for map_kind in MAP_KINDS:
+        np.testing.assert_allclose(changed.maps.of_kind(map_kind), plain.maps.of_kind(map_kind), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
@@ -190,29 +190,29 @@ def test_a_row_that_is_set_is_used_from_its_step_on_and_nowhere_before(
     weights[-1], weights[0] = 3.0, 1.0
     row = AttentionRow(Head(kind, 0, 1), 2, tuple(weights))
     shares = [0.25, *[0.0] * (num_keys - 2), 0.75]
-    found = translator.run(plain.experiment.with_interventions(row))
-    assert found.experiment.attention_rows[0].weights == tuple(shares)
-    assert found.unreached == ()
-    assert found.maps.of_kind(kind)[0, 1, 2, :num_keys].tolist() == shares
-    assert not found.maps.of_kind(kind)[0, 1, 2, num_keys:].any()
-    assert found.predicted_ids[:2] == plain.predicted_ids[:2]
-    assert found.log_probabilities[:2] == pytest.approx(plain.log_probabilities[:2], abs=1e-5)
-    assert found.entropies[:2] == pytest.approx(plain.entropies[:2], abs=1e-5)
-    np.testing.assert_allclose(found.maps.cross[:, :, :2], plain.maps.cross[:, :, :2], atol=1e-6)
-    assert abs(found.entropies[2] - plain.entropies[2]) > 1e-4
-    expected = logits_of(translator, found).log_softmax(-1)[range(len(found.predicted_ids)), found.predicted_ids]
-    assert found.log_probabilities == pytest.approx(expected.tolist(), abs=1e-4)
-    assert list(found.predicted_ids) == best_allowed(translator, found)
+    changed = translator.run(plain.experiment.with_interventions(row))
+    assert changed.experiment.attention_rows[0].weights == tuple(shares)
+    assert changed.unreached == ()
+    assert changed.maps.of_kind(kind)[0, 1, 2, :num_keys].tolist() == shares
+    assert not changed.maps.of_kind(kind)[0, 1, 2, num_keys:].any()
+    assert changed.predicted_ids[:2] == plain.predicted_ids[:2]
+    assert changed.log_probabilities[:2] == pytest.approx(plain.log_probabilities[:2], abs=1e-5)
+    assert changed.entropies[:2] == pytest.approx(plain.entropies[:2], abs=1e-5)
+    np.testing.assert_allclose(changed.maps.cross[:, :, :2], plain.maps.cross[:, :, :2], atol=1e-6)
+    assert abs(changed.entropies[2] - plain.entropies[2]) > 1e-4
+    expected = logits_of(translator, changed).log_softmax(-1)[range(len(changed.predicted_ids)), changed.predicted_ids]
+    assert changed.log_probabilities == pytest.approx(expected.tolist(), abs=1e-4)
+    assert list(changed.predicted_ids) == best_allowed(translator, changed)
 
 
 def test_a_row_of_the_encoder_is_used_for_its_source_token(translator: Translator, plain: Translation) -> None:
     num_source = len(plain.source_tokens)
     row = AttentionRow(Head("encoder", 0, 1), 2, (0.0,) * (num_source - 1) + (1.0,))
-    found = translator.run(plain.experiment.with_interventions(row))
-    assert found.maps.encoder[0, 1, 2].tolist() == [0.0] * (num_source - 1) + [1.0]
-    others = [place for place in range(num_source) if place != 2]
-    np.testing.assert_allclose(found.maps.encoder[0, :, others], plain.maps.encoder[0, :, others], atol=1e-6)
-    assert np.abs(found.maps.encoder[1] - plain.maps.encoder[1]).max() > 1e-4
+    changed = translator.run(plain.experiment.with_interventions(row))
+    assert changed.maps.encoder[0, 1, 2].tolist() == [0.0] * (num_source - 1) + [1.0]
+    others = [index for index in range(num_source) if index != 2]
+    np.testing.assert_allclose(changed.maps.encoder[0, :, others], plain.maps.encoder[0, :, others], atol=1e-6)
+    assert np.abs(changed.maps.encoder[1] - plain.maps.encoder[1]).max() > 1e-4
     beyond = AttentionRow(Head("encoder", 0, 1), num_source, row.weights)
     unchanged = translator.run(plain.experiment.with_interventions(beyond))
     assert unchanged.unreached == (beyond,)
@@ -244,13 +244,13 @@ def test_heads_rows_words_and_tokens_are_changed_together(translator: Translator
     )
     edited = translator.run(plain.experiment.with_interventions(*changes))
     token = other_choice(translator, edited, 1)
-    found = translator.run(edited.experiment.with_interventions(ForcedToken(1, token)))
+    changed = translator.run(edited.experiment.with_interventions(ForcedToken(1, token)))
     removed = plain.source_words[1]
-    assert found.source_ids == (*plain.source_ids[: removed.start], *plain.source_ids[removed.end :])
-    expected = best_allowed(translator, found)
+    assert changed.source_ids == (*plain.source_ids[: removed.start], *plain.source_ids[removed.end :])
+    expected = best_allowed(translator, changed)
     expected[1] = translator.checkpoint.codecs.target.vocabulary.ids[token]
-    assert list(found.predicted_ids) == expected
-    np.testing.assert_allclose(found.maps.decoder[0, 1, 1, :2], 0.5)
+    assert list(changed.predicted_ids) == expected
+    np.testing.assert_allclose(changed.maps.decoder[0, 1, 1, :2], 0.5)
 
 
 @pytest.mark.parametrize("beam", [2, 5])
@@ -258,10 +258,12 @@ def test_a_beam_keeps_what_is_forced(subword_translator: Translator, beam: int) 
     plain = subword_translator.run(Experiment(SENTENCE, Beam(beam, 0.0)))
     token = other_choice(subword_translator, plain, 2)
     token_id = subword_translator.checkpoint.codecs.target.vocabulary.ids[token]
-    found = subword_translator.run(Experiment(SENTENCE, Beam(beam, 0.0), (ForcedToken(2, token),)))
-    expected = logits_of(subword_translator, found).log_softmax(-1)[range(len(found.read_ids)), found.predicted_ids]
-    assert found.predicted_ids[2] == token_id
-    assert found.log_probabilities == pytest.approx(expected.tolist(), abs=1e-4)
+    translation = subword_translator.run(Experiment(SENTENCE, Beam(beam, 0.0), (ForcedToken(2, token),)))
+    expected = logits_of(subword_translator, translation).log_softmax(-1)[
+        range(len(translation.read_ids)), translation.predicted_ids
+    ]
+    assert translation.predicted_ids[2] == token_id
+    assert translation.log_probabilities == pytest.approx(expected.tolist(), abs=1e-4)
     ended = subword_translator.run(Experiment(SENTENCE, Beam(beam), (ForcedToken(1, "<eos>"),)))
     assert len(ended.predicted_ids) == 2
     assert ended.predicted_tokens[-1] == "<eos>"

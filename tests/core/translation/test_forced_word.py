@@ -24,7 +24,7 @@ def test_a_word_of_several_pieces_takes_several_steps(subword_translator: Transl
     pieces = codec.subwords.pieces_of("strange")
     assert len(pieces) > 1
     assert forced_word(3, "strange", codec) == tuple(
-        ForcedToken(3 + place, piece) for place, piece in enumerate(pieces)
+        ForcedToken(3 + index, piece) for index, piece in enumerate(pieces)
     )
     translation = subword_translator.run(
         Experiment("Ein Hund sitzt im Gras.", interventions=forced_word(1, "strange", codec))

@@ -44,38 +44,38 @@ def without_columns(translator: Translator, heads: list[Head]) -> Translator:
 
 
 def test_a_given_pair_is_read_as_typed(translator: Translator) -> None:
-    given = read_given(translator, SENTENCE, TARGET)
-    assert given.is_given
-    assert given.text == TARGET
-    assert given.predicted_tokens == ("a", "man", "stands", "on", "a", "ladder", ".", "<eos>")
-    assert given.read_tokens == ("<sos>", "a", "man", "stands", "on", "a", "ladder", ".")
-    assert given.target_words[5] == Word("ladder", 5, 6)
-    assert given.maps.cross.shape[-2:] == (8, 9)
-    np.testing.assert_allclose(given.maps.cross.sum(-1), 1, atol=1e-5)
-    ids = torch.tensor([given.source_ids]), torch.tensor([given.read_ids])
+    translation = read_given(translator, SENTENCE, TARGET)
+    assert translation.is_given
+    assert translation.text == TARGET
+    assert translation.predicted_tokens == ("a", "man", "stands", "on", "a", "ladder", ".", "<eos>")
+    assert translation.read_tokens == ("<sos>", "a", "man", "stands", "on", "a", "ladder", ".")
+    assert translation.target_words[5] == Word("ladder", 5, 6)
+    assert translation.maps.cross.shape[-2:] == (8, 9)
+    np.testing.assert_allclose(translation.maps.cross.sum(-1), 1, atol=1e-5)
+    ids = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
     with torch.inference_mode():
         probabilities = translator.model(*ids).logits[0].softmax(-1)
-    expected = [float(probabilities[step, token].log()) for step, token in enumerate(given.predicted_ids)]
-    assert given.log_probabilities == pytest.approx(expected, abs=1e-5)
+    expected = [float(probabilities[step, token].log()) for step, token in enumerate(translation.predicted_ids)]
+    assert translation.log_probabilities == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_models_own_translation_given_again_has_the_same_maps_and_probability(translator: Translator) -> None:
     own = translator.translate(SENTENCE)
     assert not own.is_given
     words = " ".join(word.text for word in own.target_words)
-    given = read_given(translator, SENTENCE, words)
+    translation = read_given(translator, SENTENCE, words)
     num_words = len(own.target_words)
-    assert given.predicted_ids[:num_words] == own.predicted_ids[:num_words]
-    assert given.log_probabilities[:num_words] == pytest.approx(own.log_probabilities[:num_words], abs=1e-5)
-    np.testing.assert_allclose(given.maps.cross[:, :, :num_words], own.maps.cross[:, :, :num_words], atol=1e-6)
+    assert translation.predicted_ids[:num_words] == own.predicted_ids[:num_words]
+    assert translation.log_probabilities[:num_words] == pytest.approx(own.log_probabilities[:num_words], abs=1e-5)
+    np.testing.assert_allclose(translation.maps.cross[:, :, :num_words], own.maps.cross[:, :, :num_words], atol=1e-6)
     assert translator.score(own, PLAIN) == pytest.approx(own.log_probabilities, abs=1e-5)
-    assert translator.score(given, PLAIN) == pytest.approx(given.log_probabilities, abs=1e-5)
+    assert translator.score(translation, PLAIN) == pytest.approx(translation.log_probabilities, abs=1e-5)
 
 
 def test_an_unknown_word_is_shown_as_typed_and_noted(translator: Translator) -> None:
-    given = read_given(translator, SENTENCE, "A zebra stands.")
-    assert given.predicted_tokens[1] == "zebra"
-    assert any("zebra" in note for note in given.notes)
+    translation = read_given(translator, SENTENCE, "A zebra stands.")
+    assert translation.predicted_tokens[1] == "zebra"
+    assert any("zebra" in note for note in translation.notes)
 
 
 @pytest.mark.parametrize("target", ["", "  \n"])
@@ -91,8 +91,8 @@ def test_a_target_that_does_not_fit_is_refused(translator: Translator, count: in
 
 
 def test_line_breaks_and_broken_characters_do_no_harm(translator: Translator) -> None:
-    given = read_given(translator, SENTENCE, "A man\nstands \ud800.")
-    assert given.predicted_tokens[:3] == ("a", "man", "stands")
+    translation = read_given(translator, SENTENCE, "A man\nstands \ud800.")
+    assert translation.predicted_tokens[:3] == ("a", "man", "stands")
 
 
 def test_a_symbol_of_the_copy_task_starts_its_target_and_is_not_predicted() -> None:
@@ -116,11 +116,11 @@ def test_translating_with_heads_off_is_translating_without_their_columns(
     assert gated.predicted_ids == expected.predicted_ids
     assert gated.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
     assert gated.experiment.heads_off == set(heads)
-    given = read_given(translator, SENTENCE, TARGET, *off)
+    translation = read_given(translator, SENTENCE, TARGET, *off)
     expected = read_given(without_columns(translator, heads), SENTENCE, TARGET)
-    assert given.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
+    assert translation.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
     for kind in MAP_KINDS:
-        np.testing.assert_allclose(given.maps.of_kind(kind), expected.maps.of_kind(kind), atol=1e-6)
+        np.testing.assert_allclose(translation.maps.of_kind(kind), expected.maps.of_kind(kind), atol=1e-6)
 
 
 def test_the_old_translation_is_scored_with_heads_off(translator: Translator) -> None:
@@ -149,5 +149,5 @@ def test_a_head_that_is_not_there_is_refused(translator: Translator) -> None:
 
 
 def test_one_word_on_each_side(translator: Translator) -> None:
-    given = read_given(translator, "Leiter", "Ladder")
-    assert given.predicted_tokens == ("ladder", "<eos>")
+    translation = read_given(translator, "Leiter", "Ladder")
+    assert translation.predicted_tokens == ("ladder", "<eos>")

@@ -95,10 +95,10 @@ def all_ways(translator: Translator) -> Ways:
     return translations, [translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 2)]
 
 
-def check_same(found: Ways, expected: Ways) -> None:
+def check_same(ways: Ways, expected: Ways) -> None:
     """But for rounding: matrix products round by how their memory is aligned."""
-    assert found[1] == expected[1]
-    for mine, other in zip(found[0], expected[0], strict=True):
+    assert ways[1] == expected[1]
+    for mine, other in zip(ways[0], expected[0], strict=True):
         assert mine.predicted_ids == other.predicted_ids
         np.testing.assert_allclose(mine.log_probabilities, other.log_probabilities, rtol=0, atol=1e-4)
         for kind in MAP_KINDS:
@@ -134,33 +134,33 @@ def test_the_factor_of_a_network_multiplies_what_a_hook_made_of_its_output(trans
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("translator", "name"),
-    [(model, name) for place, name in enumerate(HOOKED) for model in ("pre", ("post", "marian")[place % 2])],
+    [(model, name) for index, name in enumerate(HOOKED) for model in ("pre", ("post", "marian")[index % 2])],
     indirect=["translator"],
     scope="module",
 )
 def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator, name: str) -> None:
-    given = [Experiment(sentence, GivenTarget("a man stands in the sea")) for sentence in SENTENCES]
-    plain = [translator.run(each) for each in given]  # what could be kept is kept now
+    experiments = [Experiment(sentence, GivenTarget("a man stands in the sea")) for sentence in SENTENCES]
+    plain = [translator.run(experiment) for experiment in experiments]  # what could be kept is kept now
     module = translator.model.get_submodule(name)
     differences, near_ties = 0.0, 0
     with ExitStack() as hooks:
         hooks.callback(with_output_changed(module).remove)
         by_corpus = {beam: translator.translate_corpus(SENTENCES, beam=beam) for beam in (1, 2)}
-        for place, sentence in enumerate(SENTENCES):
+        for index, sentence in enumerate(SENTENCES):
             for beam, output in ((1, Greedy()), (2, Beam(2))):
                 experiment = Experiment(sentence, output)
                 expected = naive_run(translator, experiment, {name: growing})
                 if expected.margin < NEAR_TIE:
                     near_ties += 1
                     continue
-                found = translator.run(experiment)
-                assert list(found.predicted_ids) == expected.predicted_ids
-                assert by_corpus[beam][place].text == found.text
-                np.testing.assert_allclose(found.log_probabilities, expected.log_probabilities, rtol=0, atol=1e-4)
+                translation = translator.run(experiment)
+                assert list(translation.predicted_ids) == expected.predicted_ids
+                assert by_corpus[beam][index].text == translation.text
+                np.testing.assert_allclose(translation.log_probabilities, expected.log_probabilities, rtol=0, atol=1e-4)
                 for kind in MAP_KINDS:
-                    wanted = getattr(expected, f"{kind}_maps").numpy()
-                    np.testing.assert_allclose(found.maps.of_kind(kind), wanted, rtol=0, atol=1e-5)
-            differences += abs(translator.run(given[place]).log_probability - plain[place].log_probability)
+                    expected_maps = getattr(expected, f"{kind}_maps").numpy()
+                    np.testing.assert_allclose(translation.maps.of_kind(kind), expected_maps, rtol=0, atol=1e-5)
+            differences += abs(translator.run(experiments[index]).log_probability - plain[index].log_probability)
     assert near_ties <= MAX_NEAR_TIES
     assert differences > 0.01  # the hook changes something at all
 
@@ -228,11 +228,13 @@ def test_a_repeated_sentence_is_encoded_again_while_a_hook_is_there(translator: 
 
 @pytest.mark.parametrize("output", [Greedy(), Beam(2)], ids=["greedy", "beam"])
 def test_what_a_hook_keeps_is_not_written_to_afterwards(translator: Translator, output: Output) -> None:
-    kept: list[tuple[str, Tensor, Tensor]] = []
+    recorded: list[tuple[str, Tensor, Tensor]] = []
 
     def keep(name: str, values: Any) -> None:
-        tensors = [each for each in (values if isinstance(values, tuple) else (values,)) if isinstance(each, Tensor)]
-        kept.extend((name, each, each.clone()) for each in tensors)
+        tensors = [
+            tensor for tensor in (values if isinstance(values, tuple) else (values,)) if isinstance(tensor, Tensor)
+        ]
+        recorded.extend((name, tensor, tensor.clone()) for tensor in tensors)
 
     with ExitStack() as hooks:
         for name, module in computing(translator.model).items():
@@ -244,8 +246,8 @@ def test_what_a_hook_keeps_is_not_written_to_afterwards(translator: Translator, 
             hooks.callback(module.register_forward_hook(hook).remove)
         translator.run(Experiment(SENTENCES[0], output))
         translator.translate_corpus(SENTENCES[:2], beam=1 if output == Greedy() else 2)
-    assert kept
-    assert not {name for name, tensor, copy in kept if not torch.equal(tensor, copy)}
+    assert recorded
+    assert not {name for name, tensor, copy in recorded if not torch.equal(tensor, copy)}
 
 
 class Halved(nn.Module):
@@ -384,9 +386,9 @@ def test_all_ways_to_change_a_module_are_heeded_by_all_ways_to_translate(
     for mine, other, unchanged in zip(alone, together, plain[0], strict=False):
         assert mine.predicted_ids == other.predicted_ids
         assert mine.log_probabilities != unchanged.log_probabilities
-    texts = [each.text for each in alone]
-    assert [each.text for each in changed[1][0]] == texts[0::3]
-    assert [each.text for each in changed[1][1]] == texts[1::3]
+    texts = [translation.text for translation in alone]
+    assert [translation.text for translation in changed[1][0]] == texts[0::3]
+    assert [translation.text for translation in changed[1][1]] == texts[1::3]
 
 
 def test_a_model_that_is_no_longer_used_is_not_kept() -> None:

@@ -62,8 +62,8 @@ READERS: dict[str, Callable[[Translator, Translation], Any]] = {
         f"measure {name} {kind}": lambda model, translation, name=name, kind=kind: measure(
             model, translation, name, kind
         )
-        for name, found in MEASURES.items()
-        for kind in found.kinds
+        for name, definition in MEASURES.items()
+        for kind in definition.kinds
     },
     "trace_translation": trace_translation,
     "trace": lambda model, translation: model.trace(translation, "logits")["logits"].detach().numpy(),
@@ -314,8 +314,8 @@ def test_a_result_about_a_sample_names_its_model(
 def test_an_original_of_another_model_is_computed_again(word_translator: Translator, later: Translator) -> None:
     experiment = Experiment(TEXT, interventions=(HeadScaled(HEAD),))
     own = word_translator.compare(experiment)
-    kept = word_translator.compare(experiment, original=own.original)
-    assert kept.original is own.original
+    comparison = word_translator.compare(experiment, original=own.original)
+    assert comparison.original is own.original
     other = later.compare(experiment, original=own.original)
     assert other.original.model_digest == later.digest
     assert other.original.log_probabilities == pytest.approx(later.translate(TEXT).log_probabilities, abs=1e-5)

@@ -109,15 +109,15 @@ def test_whatever_weights_are_huge_results_are_finite_or_refused(name: str) -> N
         broken = with_huge(healthy, part, factor=factor)
         for ask in QUESTIONS.values():
             try:
-                found = ask(broken, known, text, target)
+                results = ask(broken, known, text, target)
             except NonFiniteError:
                 continue
-            for each in found if isinstance(found, list) else [found]:
-                if isinstance(each, Translation):
-                    assert np.isfinite(each.log_probabilities).all()
-                    assert np.isfinite(each.entropies).all()
-                    if each.attention is not None:
-                        assert all(np.isfinite(each.maps.of_kind(kind)).all() for kind in MAP_KINDS)
+            for result in results if isinstance(results, list) else [results]:
+                if isinstance(result, Translation):
+                    assert np.isfinite(result.log_probabilities).all()
+                    assert np.isfinite(result.entropies).all()
+                    if result.attention is not None:
+                        assert all(np.isfinite(result.maps.of_kind(kind)).all() for kind in MAP_KINDS)
 
 
 def test_a_single_token_that_is_huge_is_enough() -> None:

@@ -55,7 +55,7 @@ def test_what_is_unknown_is_marked_and_said(translator: Translator, text: str, u
     assert all(word.start <= unknown_position < word.end for unknown_position in source.unknown_positions)
     assert len(texts_of(source.notes)) == 1
     assert "Unknown" in texts_of(source.notes)[0]
-    is_whole = all(place in source.unknown_positions for place in range(word.start, word.end))
+    is_whole = all(position in source.unknown_positions for position in range(word.start, word.end))
     assert ("in part" in texts_of(source.notes)[0]) == (not is_whole)
     assert "".join(unknown.split()) in texts_of(source.notes)[0]
     assert "<unk>" not in source.labels
@@ -116,9 +116,9 @@ def test_words_are_left_out_whole(subword_translator: Translator) -> None:
     assert 0 < MAX_POSITIONS - len(source.ids) < 8
     assert source.ignored_text
     assert text.endswith(source.ignored_text)
-    kept = text.removesuffix(source.ignored_text)
-    assert [word.text for word in source.words] == [w.text for w in encode(subword_translator, kept).words]
-    assert source.ids == encode(subword_translator, kept).ids
+    read_text = text.removesuffix(source.ignored_text)
+    assert [word.text for word in source.words] == [w.text for w in encode(subword_translator, read_text).words]
+    assert source.ids == encode(subword_translator, read_text).ids
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
@@ -201,10 +201,10 @@ def edited(translator: Translator, text: str, *edits: SourceEdit) -> EncodedSour
 
 def ids_by_place(source: EncodedSource) -> dict[int, tuple[int, ...]]:
     """The ids of each place, those of several words joined."""
-    found: dict[int, tuple[int, ...]] = {}
-    for place, word in zip(source.places, source.words, strict=True):
-        found[place] = (*found.get(place, ()), *source.ids[word.start : word.end])
-    return found
+    ids: dict[int, tuple[int, ...]] = {}
+    for index, word in zip(source.places, source.words, strict=True):
+        ids[index] = (*ids.get(index, ()), *source.ids[word.start : word.end])
+    return ids
 
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
@@ -216,47 +216,51 @@ def test_nothing_to_edit_is_the_source_itself(translator: Translator) -> None:
     assert edit_source(source, (), translator.checkpoint.codecs.source, translator.run_config) is source
 
 
-@pytest.mark.parametrize("place", [0, 3, 6])
-def test_a_word_that_is_removed_leaves_all_others_as_they_are(translator: Translator, place: int) -> None:
-    source, found = encode(translator, SENTENCE), edited(translator, SENTENCE, SourceWordRemoved(place))
-    word = source.words[place]
-    assert found.ids == (*source.ids[: word.start], *source.ids[word.end :])
-    assert found.labels == (*source.labels[: word.start], *source.labels[word.end :])
-    assert found.places == tuple(each for each in range(7) if each != place)
-    assert [each.text for each in found.words] == [each.text for each in source.words if each is not word]
-    assert found.text == SENTENCE, "what was typed"
-    for each in found.words:
-        assert "".join(found.labels[each.start : each.end]).replace("·", "").replace("▁", "") == each.text
+@pytest.mark.parametrize("index", [0, 3, 6])
+def test_a_word_that_is_removed_leaves_all_others_as_they_are(translator: Translator, index: int) -> None:
+    source, changed = encode(translator, SENTENCE), edited(translator, SENTENCE, SourceWordRemoved(index))
+    word = source.words[index]
+    assert changed.ids == (*source.ids[: word.start], *source.ids[word.end :])
+    assert changed.labels == (*source.labels[: word.start], *source.labels[word.end :])
+    assert changed.places == tuple(other for other in range(7) if other != index)
+    assert [remaining.text for remaining in changed.words] == [
+        other.text for other in source.words if other is not word
+    ]
+    assert changed.text == SENTENCE, "what was typed"
+    for remaining in changed.words:
+        assert (
+            "".join(changed.labels[remaining.start : remaining.end]).replace("·", "").replace("▁", "") == remaining.text
+        )
 
 
-@pytest.mark.parametrize("place", [0, 3, 6])
+@pytest.mark.parametrize("index", [0, 3, 6])
 @pytest.mark.parametrize("text", ["Hund", "der kleine Junge", "Hund🙂"])
-def test_a_word_that_is_replaced_leaves_all_others_as_they_are(translator: Translator, place: int, text: str) -> None:
-    source, found = encode(translator, SENTENCE), edited(translator, SENTENCE, SourceWordReplaced(place, text))
-    before, after = ids_by_place(source), ids_by_place(found)
-    assert {each: ids for each, ids in after.items() if each != place} == {
-        each: ids for each, ids in before.items() if each != place
+def test_a_word_that_is_replaced_leaves_all_others_as_they_are(translator: Translator, index: int, text: str) -> None:
+    source, changed = encode(translator, SENTENCE), edited(translator, SENTENCE, SourceWordReplaced(index, text))
+    before, after = ids_by_place(source), ids_by_place(changed)
+    assert {other: ids for other, ids in after.items() if other != index} == {
+        other: ids for other, ids in before.items() if other != index
     }
     codec = translator.checkpoint.codecs.source
-    words = codec.encode_text(text, begins_sentence=place == 0)
-    assert after[place] == tuple(token_id for word in words for token_id in word.ids)
-    assert found.places == (*range(place), *[place] * len(words), *range(place + 1, 7))
-    assert [each.text for each in found.words] == [
-        *(each.text for each in source.words[:place]),
-        *(each.text for each in words),
-        *(each.text for each in source.words[place + 1 :]),
+    words = codec.encode_text(text, begins_sentence=index == 0)
+    assert after[index] == tuple(token_id for word in words for token_id in word.ids)
+    assert changed.places == (*range(index), *[index] * len(words), *range(index + 1, 7))
+    assert [word.text for word in changed.words] == [
+        *(word.text for word in source.words[:index]),
+        *(word.text for word in words),
+        *(word.text for word in source.words[index + 1 :]),
     ]
-    assert (found.ids[0], found.ids[-1]) == (source.ids[0], source.ids[-1])
+    assert (changed.ids[0], changed.ids[-1]) == (source.ids[0], source.ids[-1])
     unknown = codec.vocabulary.unknown_id
-    assert found.unknown_positions == tuple(at for at, token_id in enumerate(found.ids) if token_id == unknown)
+    assert changed.unknown_positions == tuple(at for at, token_id in enumerate(changed.ids) if token_id == unknown)
 
 
 def test_several_words_are_edited_at_once_in_any_order(translator: Translator) -> None:
     edits = (SourceWordRemoved(3), SourceWordReplaced(1, "kleiner Hund"), SourceWordRemoved(0))
-    found = edited(translator, SENTENCE, *edits)
-    assert found == edited(translator, SENTENCE, *reversed(edits))
-    assert found.places == (1, 1, 2, 4, 5, 6)
-    assert [word.text.lower() for word in found.words] == ["kleiner", "hund", "schläft", "dem", "haus", "."]
+    changed = edited(translator, SENTENCE, *edits)
+    assert changed == edited(translator, SENTENCE, *reversed(edits))
+    assert changed.places == (1, 1, 2, 4, 5, 6)
+    assert [word.text.lower() for word in changed.words] == ["kleiner", "hund", "schläft", "dem", "haus", "."]
 
 
 def test_the_case_of_a_replacement_is_that_of_its_place(subword_translator: Translator) -> None:
@@ -269,27 +273,27 @@ def test_the_case_of_a_replacement_is_that_of_its_place(subword_translator: Tran
 
 
 def test_the_unknown_token_can_take_the_place_of_a_word(translator: Translator) -> None:
-    found = edited(translator, SENTENCE, SourceWordReplaced(1, UNKNOWN))
-    word = found.words[1]
-    assert found.ids[word.start : word.end] == (translator.checkpoint.codecs.source.vocabulary.unknown_id,)
-    assert (word.text, found.labels[word.start]) == (UNKNOWN, UNKNOWN)
-    assert found.unknown_positions == (word.start,)
+    changed = edited(translator, SENTENCE, SourceWordReplaced(1, UNKNOWN))
+    word = changed.words[1]
+    assert changed.ids[word.start : word.end] == (translator.checkpoint.codecs.source.vocabulary.unknown_id,)
+    assert (word.text, changed.labels[word.start]) == (UNKNOWN, UNKNOWN)
+    assert changed.unknown_positions == (word.start,)
 
 
 def test_unknown_positions_move_with_their_words(word_translator: Translator) -> None:
     text = "Ein 🙂 Mann 日本語 schläft."
     assert encode(word_translator, text).unknown_positions == (2, 4)
-    found = edited(word_translator, text, SourceWordRemoved(0), SourceWordReplaced(2, "Zebra Hund"))
-    assert found.unknown_positions == (1, 2, 4)
-    assert [found.labels[at] for at in found.unknown_positions] == ["🙂", "zebra", "日本語"]
+    changed = edited(word_translator, text, SourceWordRemoved(0), SourceWordReplaced(2, "Zebra Hund"))
+    assert changed.unknown_positions == (1, 2, 4)
+    assert [changed.labels[at] for at in changed.unknown_positions] == ["🙂", "zebra", "日本語"]
     gone = edited(word_translator, text, SourceWordRemoved(1), SourceWordRemoved(3))
     assert gone.unknown_positions == ()
 
 
 def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> None:
-    found = edited(copy_translator, "1 5 3 7", SourceWordRemoved(2), SourceWordReplaced(1, "9 8"))
-    assert found.labels == ("1", "9", "8", "7")
-    assert found.places == (0, 1, 1, 3)
+    changed = edited(copy_translator, "1 5 3 7", SourceWordRemoved(2), SourceWordReplaced(1, "9 8"))
+    assert changed.labels == ("1", "9", "8", "7")
+    assert changed.places == (0, 1, 1, 3)
     with pytest.raises(ExperimentError, match=r"too little of '1 5' is left to read\. Keep more words"):
         edited(copy_translator, "1 5", SourceWordRemoved(0))
     for text in ("x", "<unk>", "99"):
@@ -297,10 +301,10 @@ def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> Non
             edited(copy_translator, "1 5 3", SourceWordReplaced(1, text))
 
 
-@pytest.mark.parametrize("place", [7, 99])
-def test_a_word_that_is_not_there_cannot_be_edited(translator: Translator, place: int) -> None:
-    for edit in (SourceWordRemoved(place), SourceWordReplaced(place, "Hund")):
-        with pytest.raises(ExperimentError, match=rf"Source word {place} cannot be changed .* is 7\."):
+@pytest.mark.parametrize("index", [7, 99])
+def test_a_word_that_is_not_there_cannot_be_edited(translator: Translator, index: int) -> None:
+    for edit in (SourceWordRemoved(index), SourceWordReplaced(index, "Hund")):
+        with pytest.raises(ExperimentError, match=rf"Source word {index} cannot be changed .* is 7\."):
             edited(translator, SENTENCE, edit)
 
 

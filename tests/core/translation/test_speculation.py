@@ -50,7 +50,10 @@ def compiled_models(monkeypatch: pytest.MonkeyPatch) -> None:
 def decode(translator: Translator, compiled: Sequence[CompiledExperiment], drafts: Sequence[Sequence[int]], **options):
     model = translator.current_model()
     encoding = translator.runner.encode(model, compiled, need_maps=False)
-    requests = [DecodeRequest(each.max_steps, each.forced, draft) for each, draft in zip(compiled, drafts, strict=True)]
+    requests = [
+        DecodeRequest(experiment.max_steps, experiment.forced, draft)
+        for experiment, draft in zip(compiled, drafts, strict=True)
+    ]
     return verified_greedy(model, encoding, requests, translator.rules, **options)
 
 
@@ -60,9 +63,9 @@ def plainly(translator: Translator, compiled: CompiledExperiment) -> list[int]:
     return greedy_search(model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
 
 
-def allowed_rows(translator: Translator, compiled: CompiledExperiment, found: TargetPass) -> Tensor:
+def allowed_rows(translator: Translator, compiled: CompiledExperiment, target_pass: TargetPass) -> Tensor:
     """Logits [T, V] of the pass; minus infinity where a token may not be chosen."""
-    logits = found.output.logits[found.row, : len(found.ids)]
+    logits = target_pass.output.logits[target_pass.row, : len(target_pass.ids)]
     rows = forbidding(translator.model, translator.rules, logits).add_to(logits[None])[0]
     for step, token in compiled.forced.items():
         if step < len(rows):
@@ -71,21 +74,21 @@ def allowed_rows(translator: Translator, compiled: CompiledExperiment, found: Ta
     return rows
 
 
-def assert_fixed_point(translator: Translator, compiled: CompiledExperiment, found: TargetPass) -> None:
-    assert allowed_rows(translator, compiled, found).argmax(dim=-1).tolist() == found.ids
-    ends = [token == translator.rules.end_id for token in found.ids]
+def assert_fixed_point(translator: Translator, compiled: CompiledExperiment, target_pass: TargetPass) -> None:
+    assert allowed_rows(translator, compiled, target_pass).argmax(dim=-1).tolist() == target_pass.ids
+    ends = [token == translator.rules.end_id for token in target_pass.ids]
     assert not any(ends[:-1])
-    assert ends[-1] or len(found.ids) == compiled.max_steps
+    assert ends[-1] or len(target_pass.ids) == compiled.max_steps
 
 
-def is_same_to_a_near_tie(rows: Tensor, found: Sequence[int], plain: Sequence[int]) -> bool:
+def is_same_to_a_near_tie(rows: Tensor, ids: Sequence[int], plain: Sequence[int]) -> bool:
     """Whether all tokens are the same (True), or all before the first step whose two best are almost equal (False)."""
     best = rows.topk(2).values
-    for mine, other, (first, second) in zip(found, plain, best.tolist(), strict=False):
+    for mine, other, (first, second) in zip(ids, plain, best.tolist(), strict=False):
         if mine != other:
             assert first - second <= NEAR_TIE
             return False
-    assert len(found) == len(plain)
+    assert len(ids) == len(plain)
     return True
 
 
@@ -103,13 +106,13 @@ def greedy_experiment(translator: Translator, generator: random.Random) -> Exper
 
 def drafts_like(ids: Sequence[int], num_tokens: int, generator: random.Random) -> list[list[int]]:
     """Right, wrong in one place, cut, with a token too many or too few, noise, nothing."""
-    place, token = generator.randrange(len(ids)), generator.randrange(num_tokens)
+    position, token = generator.randrange(len(ids)), generator.randrange(num_tokens)
     return [
         list(ids),
-        [*ids[:place], token, *ids[place + 1 :]],
-        list(ids[:place]),
-        [*ids[:place], *ids[place + 1 :]],
-        [*ids[:place], token, *ids[place:]],
+        [*ids[:position], token, *ids[position + 1 :]],
+        list(ids[:position]),
+        [*ids[:position], *ids[position + 1 :]],
+        [*ids[:position], token, *ids[position:]],
         [*ids, *ids],
         [generator.randrange(num_tokens) for _ in range(30)],
         [],
@@ -132,10 +135,10 @@ def test_the_draft_changes_nothing(name: str, drafts_itself: bool, monkeypatch: 
         drafts = drafts_like(plain, num_tokens, generator)
         alone = [decode(translator, [compiled], [draft])[0] for draft in drafts]
         together = decode(translator, [compiled] * len(drafts), drafts)
-        for found in [*alone, *together]:
-            assert_fixed_point(translator, compiled, found)
-            rows = allowed_rows(translator, compiled, found)
-            num_near_ties += not is_same_to_a_near_tie(rows, found.ids, plain)
+        for target_pass in [*alone, *together]:
+            assert_fixed_point(translator, compiled, target_pass)
+            rows = allowed_rows(translator, compiled, target_pass)
+            num_near_ties += not is_same_to_a_near_tie(rows, target_pass.ids, plain)
     assert num_near_ties <= 2
 
 
@@ -144,11 +147,11 @@ def test_different_sentences_side_by_side() -> None:
     translator, generator = make_translator("words, post-norm, learned positions"), random.Random(3)
     experiments = [greedy_experiment(translator, generator) for _ in range(9)]
     compiled = [translator.compile(experiment) for experiment in experiments]
-    plain = [plainly(translator, each) for each in compiled]
-    drafts = [draft for each in plain for draft in drafts_like(each, 20, generator)[1:2]]
-    for each, found, expected in zip(compiled, decode(translator, compiled, drafts), plain, strict=True):
-        assert_fixed_point(translator, each, found)
-        assert found.ids == expected
+    plain = [plainly(translator, experiment) for experiment in compiled]
+    drafts = [draft for experiment in plain for draft in drafts_like(experiment, 20, generator)[1:2]]
+    for experiment, target_pass, expected in zip(compiled, decode(translator, compiled, drafts), plain, strict=True):
+        assert_fixed_point(translator, experiment, target_pass)
+        assert target_pass.ids == expected
 
 
 @pytest.fixture(scope="module")
@@ -199,8 +202,8 @@ def test_an_end_that_was_guessed_wrong_is_not_guessed_again(
         (DecodeRequest(limit, {3: expected[3]}, last=expected[2]), expected),
     ):
         seen.clear()
-        (found,) = verified_greedy(model, encoding, [asked], bundled.rules)
-        assert found.ids == ids
+        (target_pass,) = verified_greedy(model, encoding, [asked], bundled.rules)
+        assert target_pass.ids == ids
         assert seen.count("pass") == (2 if asked.limit == limit and not asked.forced else 1)
         assert seen.count("step") <= len(ids)
 
@@ -231,8 +234,8 @@ def test_comparing_drafts_with_the_original(bundled: Translator, monkeypatch: py
     original = bundled.translate("Zwei Hunde spielen im Schnee.")
     heads = [HeadScaled(head) for head in all_heads(bundled)[:1]]
     seen = passes_and_steps(monkeypatch)
-    found = bundled.compare(original.experiment.with_interventions(*heads), original=original)
-    assert found.changed.predicted_ids == original.predicted_ids
+    comparison = bundled.compare(original.experiment.with_interventions(*heads), original=original)
+    assert comparison.changed.predicted_ids == original.predicted_ids
     assert seen == ["pass"]
 
 
@@ -261,17 +264,17 @@ def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(monkeypatch: pyt
     assert seen == [True, True], "another source"
     translator.score(translator.run(plain), plain)
     assert seen == [True, True, True]
-    heads = [HeadScaled(each) for each in all_heads(translator) if each.head == 0]
+    heads = [HeadScaled(head) for head in all_heads(translator) if head.head == 0]
     for change in (*heads, *map(FeedForwardScaled, networks_of(translator.model.config))):
         changed = plain.with_interventions(change)
         seen.clear()
-        found = translator.run(changed)
+        translation = translator.run(changed)
         assert seen == ([True] if change.part.side == "encoder" else []), change
         expected = make_translator(name).run(changed)
-        assert found.predicted_ids == expected.predicted_ids
-        assert found.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
+        assert translation.predicted_ids == expected.predicted_ids
+        assert translation.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
         for kind in ATTENTION_KINDS:
-            assert found.maps.of_kind(kind) == pytest.approx(expected.maps.of_kind(kind), abs=1e-6)
+            assert translation.maps.of_kind(kind) == pytest.approx(expected.maps.of_kind(kind), abs=1e-6)
     seen.clear()
     translator.run(plain)
     assert seen == [], "changes of the encoder do not replace it"
@@ -283,9 +286,9 @@ def test_an_encoding_without_maps_serves_no_result_with_maps(monkeypatch: pytest
     known = make_translator("words, post-norm, learned positions").run(plain)
     seen = encodings(monkeypatch)
     translator.score(known, plain)
-    found = translator.run(plain)
+    translation = translator.run(plain)
     assert seen == [False, True]
-    assert found.maps.encoder == pytest.approx(known.maps.encoder, abs=1e-6)
+    assert translation.maps.encoder == pytest.approx(known.maps.encoder, abs=1e-6)
 
 
 def test_tokens_of_another_vocabulary_are_no_draft(bundled: Translator) -> None:
@@ -319,8 +322,8 @@ def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, mo
         return output, best
 
     monkeypatch.setattr(decoding, "_pass", flipping)
-    found = decode(bundled, [compiled], [expected])[0]
-    assert found.ids == expected
+    target_pass = decode(bundled, [compiled], [expected])[0]
+    assert target_pass.ids == expected
     assert lengths[-1] == compiled.max_steps
     assert len(lengths) < 8
 
@@ -383,10 +386,10 @@ class _CheckedProduct(RoundedProduct):
         super().__init__(weight, bias)
 
     def __call__(self, states: Tensor) -> Tensor:
-        found = super().__call__(states)
+        products = super().__call__(states)
         exact = functional.linear(states, self._weight, self._bias)
-        error, limit = (found - exact).abs(), rounding_limit(states, self._weight, self.scales)
-        limit += SINGLE_PRECISION_ERROR * (exact.abs() + found.abs())
+        error, limit = (products - exact).abs(), rounding_limit(states, self._weight, self.scales)
+        limit += SINGLE_PRECISION_ERROR * (exact.abs() + products.abs())
         assert (error <= limit).all(), f"{float((error / limit).max()):.2f} of what rounding can do"
         self.num_checked += 1
         return exact
@@ -415,7 +418,7 @@ def test_a_draft_of_one_row_is_nearly_that_of_the_model(
         torch.testing.assert_close(other.guess(step), mine.read(step), rtol=1e-5, atol=1e-5)
     for one, another in zip(mine.layers, other.layers, strict=True):
         torch.testing.assert_close(another.past, one.past, rtol=1e-5, atol=1e-5)
-    assert [each.num_checked for each in made] == [6] * len(made), "each in each step"
+    assert [product.num_checked for product in made] == [6] * len(made), "each in each step"
 
 
 @pytest.mark.parametrize(("margin", "num_exact"), [(0.01, "all"), (1.0, "none")])
@@ -439,8 +442,8 @@ def test_a_near_tie_of_one_sentence_is_left_to_the_model(
     monkeypatch.setattr(CachedState, "guess", undecided)
     monkeypatch.setattr(CachedState, "has_guesses", True)
     seen = passes_and_steps(monkeypatch)
-    (found,) = decode(bundled, [compiled], [()])
-    assert found.ids == expected
+    (target_pass,) = decode(bundled, [compiled], [()])
+    assert target_pass.ids == expected
     assert seen.count("exact step") == (len(guesses) if num_exact == "all" else 0)
     assert (seen.count("pass") == 1) == (num_exact == "all"), "a wrong guess costs a pass, a step by the model none"
 
@@ -477,18 +480,18 @@ def test_the_fixed_point_on_2000_sentences(bundled: Translator, multi30k_folder:
         compiled = [bundled.compile(experiment) for experiment in experiments]
         model = bundled.current_model()
         encoding = bundled.runner.encode(model, compiled, need_maps=False)
-        limits = [each.max_steps for each in compiled]
+        limits = [experiment.max_steps for experiment in compiled]
         plain = greedy_search(model, encoding, limits, bundled.rules)
         off = [
             bundled.compile(experiment.with_interventions(HeadScaled(generator.choice(heads))))
             for experiment in experiments
         ]
-        without = [found.ids for found in decode(bundled, off, plain)]
+        without = [target_pass.ids for target_pass in decode(bundled, off, plain)]
         for drafts in ([()] * len(plain), [*before, *plain][: len(plain)], without):
-            found = decode(bundled, compiled, drafts)
-            for each, one, expected in zip(compiled, found, plain, strict=True):
-                assert_fixed_point(bundled, each, one)
-                rows = allowed_rows(bundled, each, one)
+            passes = decode(bundled, compiled, drafts)
+            for experiment, one, expected in zip(compiled, passes, plain, strict=True):
+                assert_fixed_point(bundled, experiment, one)
+                rows = allowed_rows(bundled, experiment, one)
                 num_near_ties += not is_same_to_a_near_tie(rows, one.ids, expected)
         before = plain
     print(f"near-ties that fell another way: {num_near_ties} of {3 * len(lines):,} translations")

@@ -60,13 +60,13 @@ def test_every_site_has_the_value_of_a_second_implementation(
 ) -> None:
     translation = translator.run(Experiment(text_for(translator), interventions=changes))
     sites = translator.sites
-    found = translator.trace(translation.experiment, sites)
+    values = translator.trace(translation.experiment, sites)
     naive = NaiveModel(translator, translation.experiment, keeps_heads=True)
     naive.decode(list(translation.read_ids), naive.encode(list(translation.source_ids))[0])
-    assert list(found) == list(sites)
-    assert found.keys() == naive.values.keys()
+    assert list(values) == list(sites)
+    assert values.keys() == naive.values.keys()
     for site, expected in naive.values.items():
-        torch.testing.assert_close(found[site][0].double(), expected, rtol=ROUNDING, atol=ROUNDING, msg=site)
+        torch.testing.assert_close(values[site][0].double(), expected, rtol=ROUNDING, atol=ROUNDING, msg=site)
 
 
 def test_one_site_alone_has_the_same_value_as_among_all(translator: Translator) -> None:
@@ -85,37 +85,41 @@ def test_gradients_at_sites_sum_to_those_of_the_biases_that_are_added_there(tran
     translation = translator.translate(text_for(translator))
     places = [name for name, _ in attentions(translator)]
     networks = [site.rpartition(".")[0] for site in translator.sites if site.endswith("feed_forward.output")]
-    sites = [f"{place}.{value}" for place in places for value in ("query", "key", "value", "head_output", "output")]
-    sites += [f"{place}.output" for place in networks]
-    found = translator.trace(translation, [*sites, "logits"])
+    sites = [
+        f"{module_name}.{value}"
+        for module_name in places
+        for value in ("query", "key", "value", "head_output", "output")
+    ]
+    sites += [f"{module_name}.output" for module_name in networks]
+    values = translator.trace(translation, [*sites, "logits"])
     step, chosen = len(translation.predicted_ids) - 1, translation.predicted_ids[-1]
     gradients = dict(
-        zip(sites, torch.autograd.grad(found["logits"][0, step, chosen], [found[s] for s in sites]), strict=True)
+        zip(sites, torch.autograd.grad(values["logits"][0, step, chosen], [values[s] for s in sites]), strict=True)
     )
     plain = model(torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])).logits
     plain[0, step, chosen].backward()
-    for place, module in attentions(translator):
-        of_parts = [gradients[f"{place}.{value}"].sum(dim=2).flatten() for value in ("query", "key", "value")]
+    for module_name, module in attentions(translator):
+        of_parts = [gradients[f"{module_name}.{value}"].sum(dim=2).flatten() for value in ("query", "key", "value")]
         assert_gradient(torch.cat(of_parts), module.in_proj_bias)
-        assert_gradient(gradients[f"{place}.output"].sum(dim=(0, 1)), module.out_proj.bias)
-        for of_head in gradients[f"{place}.head_output"][0]:
+        assert_gradient(gradients[f"{module_name}.output"].sum(dim=(0, 1)), module.out_proj.bias)
+        for of_head in gradients[f"{module_name}.head_output"][0]:
             assert_gradient(of_head.sum(dim=0), module.out_proj.bias)
-    for place in networks:
-        side, layer, _ = place.split(".")
+    for module_name in networks:
+        side, layer, _ = module_name.split(".")
         network = model.get_submodule(f"{side}_layers.{layer}.feed_forward")
-        assert_gradient(gradients[f"{place}.output"].sum(dim=(0, 1)), network.contract.bias)
+        assert_gradient(gradients[f"{module_name}.output"].sum(dim=(0, 1)), network.contract.bias)
 
 
-def assert_gradient(found: Tensor, parameter: nn.Parameter) -> None:
+def assert_gradient(gradient: Tensor, parameter: nn.Parameter) -> None:
     assert parameter.grad is not None
     scale = float(parameter.grad.abs().max().clamp(min=1))
-    torch.testing.assert_close(found, parameter.grad, rtol=ROUNDING, atol=ROUNDING * scale)
+    torch.testing.assert_close(gradient, parameter.grad, rtol=ROUNDING, atol=ROUNDING * scale)
 
 
 def test_gradients_pass_from_weights_to_scores_as_through_a_softmax(pre: Translator) -> None:
-    for place, _ in attentions(pre):
-        found = pre.trace(Experiment("ein mann steht"), [f"{place}.score", f"{place}.weight", "logits"])
-        score, weight, logits = found.values()
+    for module_name, _ in attentions(pre):
+        values = pre.trace(Experiment("ein mann steht"), [f"{module_name}.score", f"{module_name}.weight", "logits"])
+        score, weight, logits = values.values()
         of_score, of_weight = torch.autograd.grad(logits[0, -1, 5], [score, weight])
         expected = weight * (of_weight - (weight * of_weight).sum(dim=-1, keepdim=True))
         torch.testing.assert_close(of_score, expected, rtol=ROUNDING, atol=1e-6)
@@ -125,8 +129,8 @@ def test_gradients_pass_from_weights_to_scores_as_through_a_softmax(pre: Transla
 def test_a_gradient_predicts_the_effect_of_a_small_change_in_the_residual_stream(pre: Translator) -> None:
     translation = pre.translate("ein mann steht")
     pre.model.double()
-    found = pre.trace(translation, ["decoder.0.cross_attention.after", "logits"])
-    stream, logits = found.values()
+    by_site = pre.trace(translation, ["decoder.0.cross_attention.after", "logits"])
+    stream, logits = by_site.values()
     (gradient,) = torch.autograd.grad(logits[0, -1, 5], stream)
     direction, step = torch.randn_like(stream), 1e-6
     residual = pre.model.decoder_layers[0].cross_residual
@@ -148,51 +152,51 @@ def test_gradients_reach_a_leaf_that_the_user_makes_while_parameters_need_none(p
         return leaves[-1]
 
     handle = pre.model.source_embedding.register_forward_hook(make_leaf)
-    found = pre.trace(pre.translate("ein mann steht"), ["encoder.embedding", "logits"])
+    values = pre.trace(pre.translate("ein mann steht"), ["encoder.embedding", "logits"])
     handle.remove()
-    assert found["encoder.embedding"] is leaves[-1]
-    found["logits"][0, 0, 5].backward()
+    assert values["encoder.embedding"] is leaves[-1]
+    values["logits"][0, 0, 5].backward()
     assert leaves[-1].grad is not None
     assert leaves[-1].grad.abs().max() > 0
 
 
 def test_no_gradients_are_recorded_where_they_are_disabled(pre: Translator) -> None:
     with torch.no_grad():
-        found = pre.trace(Experiment("ein mann steht"), pre.sites)
-    assert not any(value.requires_grad for value in found.values())
-    assert not any(value.is_inference() for value in found.values())
+        values = pre.trace(Experiment("ein mann steht"), pre.sites)
+    assert not any(value.requires_grad for value in values.values())
+    assert not any(value.is_inference() for value in values.values())
 
 
 def test_hooks_on_the_output_projection_act_between_the_heads_and_the_output(pre: Translator) -> None:
-    place, module = "decoder.1.cross_attention", pre.model.decoder_layers[1].cross_attention
+    module_name, module = "decoder.1.cross_attention", pre.model.decoder_layers[1].cross_attention
     width = module.head_width
 
     def without_first_head(_module: nn.Module, inputs: tuple[Tensor]) -> Tensor:
         return torch.cat([torch.zeros_like(inputs[0][..., :width]), inputs[0][..., width:]], dim=-1)
 
     translation = pre.translate("ein mann steht")
-    sites = [f"{place}.{value}" for value in (*STEPS, "weight", "output")]
+    sites = [f"{module_name}.{value}" for value in (*STEPS, "weight", "output")]
     before = pre.trace(translation, sites)
     handles = [
         module.out_proj.register_forward_pre_hook(without_first_head),
         module.out_proj.register_forward_hook(lambda module, inputs, output: output * 2),
     ]
     try:
-        found = pre.trace(translation, [*sites, "logits"])
+        values = pre.trace(translation, [*sites, "logits"])
         with torch.inference_mode():
             source, read = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
             expected = pre.model(source, read).logits
     finally:
         for handle in handles:
             handle.remove()
-    torch.testing.assert_close(found["logits"], expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(values["logits"], expected, rtol=0, atol=1e-5)
     for value in ("query", "key", "value", "score", "weight"):
-        assert torch.equal(found[f"{place}.{value}"], before[f"{place}.{value}"])
-    outputs = found[f"{place}.head_output"]
+        assert torch.equal(values[f"{module_name}.{value}"], before[f"{module_name}.{value}"])
+    outputs = values[f"{module_name}.head_output"]
     assert not outputs[:, 0].any()
-    torch.testing.assert_close(outputs[:, 1:], before[f"{place}.head_output"][:, 1:])
-    torch.testing.assert_close(found[f"{place}.output"], 2 * (outputs.sum(dim=1) + module.out_proj.bias))
-    (gradient,) = torch.autograd.grad(found["logits"][0, -1, 5], outputs)
+    torch.testing.assert_close(outputs[:, 1:], before[f"{module_name}.head_output"][:, 1:])
+    torch.testing.assert_close(values[f"{module_name}.output"], 2 * (outputs.sum(dim=1) + module.out_proj.bias))
+    (gradient,) = torch.autograd.grad(values["logits"][0, -1, 5], outputs)
     assert gradient.abs().max() > 0
 
 
@@ -204,7 +208,7 @@ def test_a_trace_leaves_no_hooks(pre: Translator) -> None:
 
 
 def assert_no_hooks(translator: Translator) -> None:
-    assert not any(each._forward_hooks or each._forward_pre_hooks for each in translator.model.modules())
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in translator.model.modules())
     assert all(module.keep is None for _, module in attentions(translator))
 
 
@@ -233,15 +237,15 @@ def test_an_attention_that_computes_in_its_own_way_gives_its_output_and_no_value
 def test_a_given_target_is_read(pre: Translator) -> None:
     translation = pre.run(Experiment("ein mann steht", GivenTarget("a man stands")))
     logits = pre.trace(translation.experiment, ["logits"])["logits"][0].detach().log_softmax(dim=-1)
-    found = [float(logits[step, token]) for step, token in enumerate(translation.predicted_ids)]
-    assert found == pytest.approx(translation.log_probabilities, abs=1e-4)
+    log_probabilities = [float(logits[step, token]) for step, token in enumerate(translation.predicted_ids)]
+    assert log_probabilities == pytest.approx(translation.log_probabilities, abs=1e-4)
 
 
 def test_a_single_site_needs_no_list(pre: Translator) -> None:
     translation = pre.run(Experiment("ein mann steht"))
-    found = pre.trace(translation, "decoder.output")
-    assert list(found) == ["decoder.output"]
-    assert torch.equal(found["decoder.output"], pre.trace(translation, ["decoder.output"])["decoder.output"])
+    values = pre.trace(translation, "decoder.output")
+    assert list(values) == ["decoder.output"]
+    assert torch.equal(values["decoder.output"], pre.trace(translation, ["decoder.output"])["decoder.output"])
 
 
 @pytest.mark.parametrize(

@@ -180,9 +180,9 @@ def test_a_text_too_long_is_translated_as_far_as_it_fits(translator: Translator)
 
 def forbidding(translator: Translator, *forbidden_ids: int) -> Translator:
     """The same model, which must not choose these tokens."""
-    found = Translator(translator.checkpoint, DeviceChoice("cpu", "requested"))
-    found.runner = Runner(found.checkpoint, replace(found.rules, forbidden_ids=forbidden_ids))
-    return found
+    copy = Translator(translator.checkpoint, DeviceChoice("cpu", "requested"))
+    copy.runner = Runner(copy.checkpoint, replace(copy.rules, forbidden_ids=forbidden_ids))
+    return copy
 
 
 def test_a_translation_without_end_is_cut_off_and_says_so(subword_translator: Translator) -> None:
@@ -343,9 +343,9 @@ def test_many_experiments_score_an_old_translation_each_under_its_own_changes(tr
     ] * 4
     experiments = [plain.experiment.with_interventions(*change) for change in changes]
     assert len(experiments) > EXPERIMENT_BATCH, "several batches"
-    found = translator.score_many(plain, experiments)
-    assert len(found) == len(experiments)
-    for experiment, scores in zip(experiments, found, strict=True):
+    all_scores = translator.score_many(plain, experiments)
+    assert len(all_scores) == len(experiments)
+    for experiment, scores in zip(experiments, all_scores, strict=True):
         source = torch.tensor([translator.compile(experiment).source.ids])
         interventions = compile_interventions(translator.model, [experiment.changes])
         with torch.inference_mode():
@@ -353,14 +353,16 @@ def test_many_experiments_score_an_old_translation_each_under_its_own_changes(tr
         expected = output.logits[0].log_softmax(-1)[range(len(plain.predicted_ids)), plain.predicted_ids]
         assert scores == pytest.approx(expected.tolist(), abs=1e-4)
         assert scores == pytest.approx(translator.score(plain, experiment), abs=1e-4)
-    assert found[0] == pytest.approx(plain.log_probabilities, abs=1e-4)
-    assert found[5] == pytest.approx(plain.log_probabilities, abs=1e-4), "forced tokens say nothing of an old target"
-    for changed in found[1:5]:
+    assert all_scores[0] == pytest.approx(plain.log_probabilities, abs=1e-4)
+    assert all_scores[5] == pytest.approx(plain.log_probabilities, abs=1e-4), (
+        "forced tokens say nothing of an old target"
+    )
+    for changed in all_scores[1:5]:
         assert changed != pytest.approx(plain.log_probabilities, abs=2e-4)
     given = Experiment(SENTENCES[0], GivenTarget("A dog."))
     assert translator.score(plain, given) == pytest.approx(plain.log_probabilities, abs=1e-4)
     compiled = [translator.compile(experiment) for experiment in experiments[:2]]
-    assert translator.score_many(plain, compiled) == [pytest.approx(each, abs=1e-5) for each in found[:2]]
+    assert translator.score_many(plain, compiled) == [pytest.approx(scores, abs=1e-5) for scores in all_scores[:2]]
     assert translator.score_many(plain, []) == []
 
 
@@ -388,19 +390,21 @@ def test_what_leaves_the_engine_cannot_be_written_to(translator: Translator) -> 
                 maps[0, 0, 0, 0] = 1
     trace = trace_translation(translator, translation)
     assert not any(array.flags.writeable for array in vars(trace.cross).values())
-    found = contributions_of(translator, translation)
-    assert not any(array.flags.writeable for array in (found.source, found.prefix, found.encoder))
+    contributions = contributions_of(translator, translation)
+    assert not any(
+        array.flags.writeable for array in (contributions.source, contributions.prefix, contributions.encoder)
+    )
 
 
 @pytest.mark.heavy
 def test_without_maps_the_results_are_the_same(translator: Translator) -> None:
     experiments = [Experiment(text) for text in SENTENCES]
-    for alone, found in zip(
+    for alone, together in zip(
         map(translator.run, experiments), translator.run_many(experiments, need_maps=False), strict=True
     ):
-        assert found.attention is None
-        assert found.predicted_ids == alone.predicted_ids
-        assert found.log_probabilities == pytest.approx(alone.log_probabilities, abs=1e-4)
+        assert together.attention is None
+        assert together.predicted_ids == alone.predicted_ids
+        assert together.log_probabilities == pytest.approx(alone.log_probabilities, abs=1e-4)
 
 
 @pytest.mark.heavy
@@ -428,9 +432,9 @@ def test_weights_that_are_changed_count_at_once(untrained_checkpoint: Path, is_s
             weight = changed.model.encoder_layers[0].get_parameter(name)
             with torch.no_grad():
                 (weight if is_seen_by_pytorch else weight.data).mul_(-3).add_(0.5)
-    found, expected = (each.translate("Ein Mann steht auf einer Leiter.") for each in (translator, fresh))
-    assert np.array_equal(found.maps.encoder, expected.maps.encoder)
-    assert not np.allclose(found.maps.encoder, before.maps.encoder, atol=1e-3)
+    translation, expected = (model.translate("Ein Mann steht auf einer Leiter.") for model in (translator, fresh))
+    assert np.array_equal(translation.maps.encoder, expected.maps.encoder)
+    assert not np.allclose(translation.maps.encoder, before.maps.encoder, atol=1e-3)
 
 
 @pytest.mark.heavy

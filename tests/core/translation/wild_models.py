@@ -31,7 +31,7 @@ def wild_model(kind: str | ModelConfig, seed: int = 0, num_target: int = NUM_TAR
 def random_sources(count: int, seed: int = 5) -> list[torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.randint(1, 16, (count,), generator=generator).tolist()
-    return [random_ids(1, length, NUM_SOURCE, seed=seed + place) for place, length in enumerate(lengths)]
+    return [random_ids(1, length, NUM_SOURCE, seed=seed + index) for index, length in enumerate(lengths)]
 
 
 def padded(sources: list[torch.Tensor]) -> torch.Tensor:
