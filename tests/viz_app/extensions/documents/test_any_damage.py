@@ -155,12 +155,12 @@ def own_files(home: Path, start: Callable[[], MainWindow], tmp_path: Path, qtbot
 def test_the_app_starts_whatever_happened_to_any_of_its_files(
     home: Path, start: Callable[[], MainWindow], own_files: list[Path], name: str
 ) -> None:
-    kept = [
+    remembered_paths = [
         vars(Preferences)[path].fget(Preferences(QSettings(str(home / "settings.ini"), QSettings.Format.IniFormat)))
         for path in vars(Preferences)
         if path.endswith("_path")
     ]
-    assert {*kept} < {*own_files}
+    assert {*remembered_paths} < {*own_files}
     for path in own_files:
         shutil.rmtree(home)
         shutil.copytree(home.with_name("good"), home, symlinks=True)
@@ -170,8 +170,8 @@ def test_the_app_starts_whatever_happened_to_any_of_its_files(
         for page in (LEARN, TRAIN):
             window.pages.show(page)
             window.grab()
-        if path in kept and name in SET_ASIDE:
+        if path in remembered_paths and name in SET_ASIDE:
             assert path.with_name(path.name + ASIDE).exists(), path.name
         window.shutdown.end()
-        if path in kept:
+        if path in remembered_paths:
             start().shutdown.end()

@@ -77,8 +77,8 @@ def test_python_gives_the_same_experiment_to_the_last_bit() -> None:
         load = "translator = Translator.load(\"a 'b'.safetensors\")\n"
         assert load in source
         until_run, run = source.replace(load, "").split("translation = ")
-        found = run_as_python(until_run)["experiment"]
-        assert repr(found) == repr(experiment)
+        copied = run_as_python(until_run)["experiment"]
+        assert repr(copied) == repr(experiment)
         assert run == "translator.run(experiment)\nprint(translation.text)\n"
         assert {line.split()[1] for line in source.splitlines() if line.startswith(("from ", "import "))} == {
             "augenmerk"
@@ -91,11 +91,11 @@ def test_python_runs_and_gives_what_the_app_gives(
 ) -> None:
     names = run_as_python(to_python(RUNNABLE[name], untrained_checkpoint))
     expected = Translator.load(untrained_checkpoint).run(RUNNABLE[name])
-    found = names["translation"]
+    translation = names["translation"]
     assert capsys.readouterr().out == expected.text + "\n"
-    assert found.predicted_ids == expected.predicted_ids
+    assert translation.predicted_ids == expected.predicted_ids
     for kind in ("encoder", "decoder", "cross"):
-        np.testing.assert_array_equal(found.maps.of_kind(kind), expected.maps.of_kind(kind))
+        np.testing.assert_array_equal(translation.maps.of_kind(kind), expected.maps.of_kind(kind))
 
 
 @pytest.mark.subprocess
@@ -214,8 +214,11 @@ def test_every_command_runs_and_gives_what_the_app_gives(
     path = tmp_path / "model.safetensors"
     save_checkpoint(translator.checkpoint, path)
     drawn = [random_experiment(generator, ValuesForModel(translator)) for _ in range(12)]
-    given = [each for each in drawn if isinstance(each.output, GivenTarget)]
-    lifted = [each if each.lifts_mask else each.with_interventions(CausalMaskLifted()) for each in given]
+    with_targets = [experiment for experiment in drawn if isinstance(experiment.output, GivenTarget)]
+    lifted = [
+        experiment if experiment.lifts_mask else experiment.with_interventions(CausalMaskLifted())
+        for experiment in with_targets
+    ]
     assert lifted
     for experiment in (*drawn, *lifted):
         expected = translator.run(experiment)

@@ -340,8 +340,8 @@ def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
     state.accept(make_result(make_translation("ein mann schläft .", experiment=state.experiment)))
     assert timer.remainingTime() < started, "further results do not put it off"
     qtbot.waitUntil(path.exists, timeout=5_000)
-    kept = read_experiment_file(path)
-    assert kept.experiment == state.experiment
+    saved = read_experiment_file(path)
+    assert saved.experiment == state.experiment
     assert not timer.isActive()
     state.clear()
     assert not timer.isActive(), "nothing is on the screen"

@@ -84,17 +84,17 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "last-result.txt"
 
 
-def _assert_equal(found: object, expected: object) -> None:
+def _assert_equal(actual: object, expected: object) -> None:
     """The same types and values, down to the bits of arrays, which cannot be written."""
-    assert type(found) is type(expected)
-    if isinstance(expected, np.ndarray) and isinstance(found, np.ndarray):
-        assert (found.dtype, found.shape, found.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
-        assert not found.flags.writeable
+    assert type(actual) is type(expected)
+    if isinstance(expected, np.ndarray) and isinstance(actual, np.ndarray):
+        assert (actual.dtype, actual.shape, actual.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
+        assert not actual.flags.writeable
     elif is_dataclass(expected):
         for field in fields(expected):
-            _assert_equal(getattr(found, field.name), getattr(expected, field.name))
+            _assert_equal(getattr(actual, field.name), getattr(expected, field.name))
     else:
-        assert found == expected
+        assert actual == expected
 
 
 def _written(checkpoint: Path, path: Path, experiment: Experiment) -> tuple[ExperimentResult, Translator]:
@@ -107,10 +107,10 @@ def _written(checkpoint: Path, path: Path, experiment: Experiment) -> tuple[Expe
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_stored_result_is_the_computed_one(name: str, checkpoint: Path, path: Path) -> None:
     result, translator = _written(checkpoint, path, EXPERIMENTS[name])
-    found, model = read_last_result(path, checkpoint)
-    _assert_equal(found, result)
-    assert (found.changed is found.original) == (not EXPERIMENTS[name].interventions)
-    assert bool(found.changed.unreached) == (name == "changed")
+    stored, model = read_last_result(path, checkpoint)
+    _assert_equal(stored, result)
+    assert (stored.changed is stored.original) == (not EXPERIMENTS[name].interventions)
+    assert bool(stored.changed.unreached) == (name == "changed")
     assert model == describe(translator)
 
 
@@ -118,10 +118,10 @@ def test_a_result_of_the_bundled_model_keeps_its_roles_and_coverage(path: Path, 
     result = bundled_translator.compare(Experiment("Die Strasse und eine Giraffe."))
     write_last_result(path, result, describe(bundled_translator))
     assert bundled_translator.path is not None
-    found, model = read_last_result(path, bundled_translator.path)
-    _assert_equal(found, result)
-    assert found.original.coverage is not None
-    assert found.original.coverage.rare_words
+    stored, model = read_last_result(path, bundled_translator.path)
+    _assert_equal(stored, result)
+    assert stored.original.coverage is not None
+    assert stored.original.coverage.rare_words
     assert model.roles is not None
     assert model == describe(bundled_translator)
 
@@ -240,7 +240,7 @@ def test_nothing_is_shown_for_another_model_sentence_or_experiment(
     make_window: MakeWindow, checkpoint: Path, tmp_path: Path, preferences: Preferences, loader: _WaitingLoader
 ) -> None:
     _close_first_session(make_window, checkpoint)
-    kept = preferences.own_file(LAST_RESULT).read_bytes()
+    data = preferences.own_file(LAST_RESULT).read_bytes()
     other = tmp_path / "other.safetensors"
     write_untrained_checkpoint(other)
 
@@ -257,7 +257,7 @@ def test_nothing_is_shown_for_another_model_sentence_or_experiment(
     preferences.own_file(SESSION).write_text(session.replace("steht", "läuft"))
     assert shown() is None
     preferences.own_file(SESSION).write_text(session)
-    preferences.own_file(LAST_RESULT).write_bytes(kept[:-1])
+    preferences.own_file(LAST_RESULT).write_bytes(data[:-1])
     assert shown() is None
     assert not preferences.own_file(LAST_RESULT).with_suffix(".unreadable").exists()
 
@@ -270,8 +270,8 @@ def test_a_damaged_file_is_replaced_when_the_window_closes(
     preferences.own_file(LAST_RESULT).write_bytes(b"damaged")
     window = make_window(None, sentence=None, loader=None)
     window.close()
-    found, _ = read_last_result(preferences.own_file(LAST_RESULT), checkpoint)
-    assert found.changed.text == result.changed.text
+    stored, _ = read_last_result(preferences.own_file(LAST_RESULT), checkpoint)
+    assert stored.changed.text == result.changed.text
 
 
 @pytest.mark.heavy

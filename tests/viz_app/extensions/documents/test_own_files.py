@@ -67,7 +67,7 @@ def test_a_second_file_does_not_replace_the_first_that_was_set_aside(tmp_path: P
     for content in ("first", "second", "third"):
         path.write_text(content)
         assert set_aside(path).read_text() == content
-    assert sorted(each.name for each in path.parent.iterdir()) == [
+    assert sorted(file.name for file in path.parent.iterdir()) == [
         "lesson.augenmerk.unreadable",
         "lesson.augenmerk.unreadable-2",
         "lesson.augenmerk.unreadable-3",
@@ -79,10 +79,10 @@ def at(*keys: str | int) -> Callable[[Change], Change]:
 
     def on(change: Change) -> Change:
         def apply(values: Any) -> Any:
-            place = values
+            container = values
             for key in keys[:-1]:
-                place = place[key]
-            place[keys[-1]] = change(place[keys[-1]])
+                container = container[key]
+            container[keys[-1]] = change(container[keys[-1]])
             return values
 
         return apply

@@ -43,7 +43,7 @@ def test_groups_stand_together_and_failures_are_told() -> None:
     groups = [example.group for example in gallery()]
     assert len(gallery()) >= 10
     assert sorted(set(groups), key=groups.index) == [
-        group for place, group in enumerate(groups) if place == 0 or groups[place - 1] != group
+        group for index, group in enumerate(groups) if index == 0 or groups[index - 1] != group
     ]
     assert sum(example.is_failure for example in gallery()) >= 4
     assert set(TRANSLATIONS) <= {example.text for example in gallery() if example.is_failure}
@@ -51,8 +51,8 @@ def test_groups_stand_together_and_failures_are_told() -> None:
 
 def test_a_wider_beam_finds_what_the_last_example_says(bundled_translator: Translator) -> None:
     example = gallery()[-1]
-    found = [bundled_translator.run(Experiment(example.text, output)).text for output in (Greedy(), Beam(4))]
-    assert ["some kind of" in text for text in found] == [False, True]
+    texts = [bundled_translator.run(Experiment(example.text, output)).text for output in (Greedy(), Beam(4))]
+    assert ["some kind of" in text for text in texts] == [False, True]
     assert "some kind of" in example.in_app
 
 
@@ -87,12 +87,12 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     panel, state = window.translate_page.sentence, window.state
     examples_of(window).menu().actions()[0].trigger()
     (popup,) = panel.findChildren(GalleryPopup)
-    place = next(place for place, example in enumerate(gallery()) if "kein Hemd" in example.text)
+    index = next(index for index, example in enumerate(gallery()) if "kein Hemd" in example.text)
     qtbot.keyClick(popup, Qt.Key.Key_Down)
     state.settings.label_mode = "read"
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
-        qtbot.mouseClick(popup.buttons[place], Qt.MouseButton.LeftButton)
-    example = gallery()[place]
+        qtbot.mouseClick(popup.buttons[index], Qt.MouseButton.LeftButton)
+    example = gallery()[index]
     assert state.settings.label_mode == "predicted", "the hints refer to these rows"
     assert panel.input.text == example.text
     assert state.selection.head == example.head

@@ -103,14 +103,14 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
     assert QWhatsThis.inWhatsThisMode()
     QWhatsThis.leaveWhatsThisMode()
     title = window.translate_page.head.title
-    place = title.mapToGlobal(QPoint(3, 3))
-    QCursor.setPos(place)
-    asked = QHelpEvent(QEvent.Type.QueryWhatsThis, QPoint(3, 3), place)
+    inside = title.mapToGlobal(QPoint(3, 3))
+    QCursor.setPos(inside)
+    asked = QHelpEvent(QEvent.Type.QueryWhatsThis, QPoint(3, 3), inside)
     assert QApplication.sendEvent(title, asked)
     assert asked.isAccepted()
     html = as_html(entries_of(title))
     assert "chapter:heads" in html
-    QApplication.sendEvent(title, QHelpEvent(QEvent.Type.WhatsThis, QPoint(3, 3), place))
+    QApplication.sendEvent(title, QHelpEvent(QEvent.Type.WhatsThis, QPoint(3, 3), inside))
     popups = [widget for widget in QApplication.topLevelWidgets() if widget.windowType() == Qt.WindowType.Popup]
     assert any(popup.isVisible() for popup in popups)
     QWhatsThis.hideText()
@@ -134,8 +134,8 @@ def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, mak
     window = make_window()
     label = QLabel("entropy", window)
     label.show()
-    place = label.mapToGlobal(QPoint(2, 2))
-    QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), place))
+    point = label.mapToGlobal(QPoint(2, 2))
+    QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), point))
     qtbot.waitUntil(lambda: "The uncertainty of a choice" in QToolTip.text())
     QToolTip.hideText()
 
@@ -148,8 +148,8 @@ def test_the_log_probability_is_explained_with_and_without_changes(qtbot: QtBot,
         if change is not None:
             state.submit(change)
             qtbot.waitUntil(lambda: "of the original" in facts.text())
-        place = facts.rect().center()
-        QApplication.sendEvent(facts, QHelpEvent(QEvent.Type.ToolTip, place, facts.mapToGlobal(place)))
+        center = facts.rect().center()
+        QApplication.sendEvent(facts, QHelpEvent(QEvent.Type.ToolTip, center, facts.mapToGlobal(center)))
         qtbot.waitUntil(lambda: QToolTip.text().startswith("log-probability: The probability of a token"))
         QToolTip.hideText()
         qtbot.waitUntil(lambda: not QToolTip.text() or not QToolTip.isVisible())
@@ -218,16 +218,16 @@ def test_every_word_of_the_interface_is_plain_or_explained(
 ) -> None:
     """A new technical term in a label needs an entry in the glossary; a plain word, a line in `plain_words.txt`."""
     window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
-    found = shown_words(window)
+    words = shown_words(window)
     window.translate_page.toggle_analysis()
     for index in range(len(window.analysis.tabs)):
         window.analysis.show_tab(index)
-        found |= shown_words(window)
+        words |= shown_words(window)
     window.pages.show(TRAIN)
-    found |= shown_words(window)
+    words |= shown_words(window)
     plain = set(PLAIN_WORDS.read_text(encoding="utf-8").split())
     explained = {word.lower() for entry in glossary() for term in entry.terms for word in re.findall(r"\w+", term)}
-    missing = sorted(found - plain - explained)
+    missing = sorted(words - plain - explained)
     assert not missing, " ".join(missing)
     assert not plain & {term.lower() for entry in glossary() for term in entry.terms}, "nothing is both"
 
@@ -249,8 +249,8 @@ def test_commands_are_found_by_search_words_after_those_found_by_their_titles() 
 
 
 def palette(window: MainWindow) -> CommandPalette:
-    (found,) = window.findChildren(CommandPalette)
-    return found
+    (dialog,) = window.findChildren(CommandPalette)
+    return dialog
 
 
 @pytest.mark.heavy
@@ -259,8 +259,8 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     dialog = palette(window)
     qtbot.keyClicks(dialog.field, "learn mask")
-    found = [dialog.results.item(row).text() for row in range(dialog.results.count())]
-    assert found == ["Learn: The causal mask"]
+    titles = [dialog.results.item(row).text() for row in range(dialog.results.count())]
+    assert titles == ["Learn: The causal mask"]
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
     assert learn_page_of(window) is not None
     assert learn_page_of(window).chapters[learn_page_of(window).place].name == "mask"
@@ -332,7 +332,7 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     assert "Learn: Heads" in offered
     assert missing == of_runs
     texts = lines_of_sheet(window)
-    for command in (each.command for each in window.commands.commands):
+    for command in (entry.command for entry in window.commands.commands):
         if command.shown_keys:
             assert (command.line or command.title.removesuffix("…").partition(" (")[0]) in texts
             assert any(set(re.split(r", | ", command.shown_keys)) <= set(re.split(r", | ", text)) for text in texts)

@@ -188,9 +188,9 @@ def test_a_language_is_a_folder_with_chapters(two_languages: Path) -> None:
 def test_a_translated_chapter_keeps_its_place_when_chapters_are_numbered_anew(two_languages: Path) -> None:
     (two_languages / "08-decoding.md").write_text("# Wörter\n> Ja.\n\n::: figure beam\n", encoding="utf-8")
     english, german = read_chapters(), read_chapters("de")
-    place = [each.name for each in english].index("decoding")
-    assert place != 7
-    assert (german[place].name, german[place].title) == ("decoding", "Wörter")
+    index = [chapter.name for chapter in english].index("decoding")
+    assert index != 7
+    assert (german[index].name, german[index].title) == ("decoding", "Wörter")
 
 
 def test_one_language_ships() -> None:
@@ -199,10 +199,12 @@ def test_one_language_ships() -> None:
 
 def test_a_chapter_without_a_text_in_the_language_is_in_english(two_languages: Path) -> None:
     english, german = read_chapters(), read_chapters("de")
-    assert [each.name for each in german] == [each.name for each in english]
-    changed = [each.title for each, other in zip(german, english, strict=True) if each != other]
+    assert [chapter.name for chapter in german] == [chapter.name for chapter in english]
+    changed = [chapter.title for chapter, other in zip(german, english, strict=True) if chapter != other]
     assert changed == ["Ein Gewicht"]
     assert read_chapters("xx") == english
     (two_languages / "04-heads.md").write_text("no title", encoding="utf-8")
     (two_languages / "99-own.md").write_text("# Eigenes\n> Ja.\n", encoding="utf-8")
-    assert [chapter.title for chapter in read_chapters("de")] == [each.title for each in german], "broken, or unknown"
+    assert [chapter.title for chapter in read_chapters("de")] == [chapter.title for chapter in german], (
+        "broken, or unknown"
+    )

@@ -70,8 +70,8 @@ def test_the_first_chapter_draws_the_model_and_a_box_leads_to_its_chapter(qtbot:
 
 def test_each_chapter_marks_its_parts_in_the_small_drawing(page: LearnPage) -> None:
     marked = {}
-    for place, chapter in enumerate(page.chapters):
-        page.open_chapter(place)
+    for index, chapter in enumerate(page.chapters):
+        page.open_chapter(index)
         marked[chapter.name] = page.list.diagram.marked
     assert marked["weight"] == {"cross-attention"}
     assert marked["mask"] == {"decoder self-attention"}
@@ -112,7 +112,7 @@ def test_the_drawing_uses_the_height_of_a_large_page_and_fits_a_small_one(qtbot:
     places = [
         picture_of(stack).place_of(side, index) for side, boxes in stack.boxes.items() for index in range(len(boxes))
     ]
-    assert all(stack.rect().toRectF().contains(place) for place in places)
+    assert all(stack.rect().toRectF().contains(box) for box in places)
     assert page.height() == SMALL_PAGE[1]
     assert figure.visibleRegion().boundingRect().height() == figure.height(), "nothing of it is scrolled away"
 

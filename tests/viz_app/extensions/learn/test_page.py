@@ -135,8 +135,8 @@ def test_the_page_says_that_another_model_is_open_elsewhere(
 
 def chapter(qtbot: QtBot, page: LearnPage, name: str) -> ChapterView:
     """Opens the chapter of this name."""
-    place = next(place for place, each in enumerate(page.chapters) if each.name == name)
-    page.open_chapter(place)
+    index = next(index for index, chapter in enumerate(page.chapters) if chapter.name == name)
+    page.open_chapter(index)
     view = page.view
     assert view is not None
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
@@ -164,9 +164,9 @@ def rest(qtbot: QtBot, page: LearnPage, view: ChapterView) -> None:
 
 @pytest.mark.slow
 def test_every_chapter_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
-    for place, each in enumerate(page.chapters):
-        view = chapter(qtbot, page, each.name)
-        assert page.place == place
+    for index, listed in enumerate(page.chapters):
+        view = chapter(qtbot, page, listed.name)
+        assert page.place == index
         assert all(text.text() and "{" not in text.text() and "…" not in text.text() for _, text in view.text.texts)
         assert all(figure.isVisible() for figure in view.figures)
         qtbot.waitUntil(
@@ -203,9 +203,9 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     assert isinstance(figure, TokensFigure)
     assert len(figure.sides) == 2
     figure.redraw()  # within one event: what is replaced is not drawn until it is deleted
-    flows = [each for each in figure.findChildren(QWidget) if isinstance(each.layout(), FlowLayout)]
+    flows = [widget for widget in figure.findChildren(QWidget) if isinstance(widget.layout(), FlowLayout)]
     assert len(flows) > len(figure.sides)
-    assert all(each.isHidden() for each in flows if each not in figure.sides)
+    assert all(flow.isHidden() for flow in flows if flow not in figure.sides)
     assert "schneeballschlacht (4 pieces)" in answer(qtbot, view.text.predictions[0], "more")
 
 
@@ -239,16 +239,16 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
     assert translation is not None
     heads = trace_translation(bundled_translator, translation).of_kind(head.kind)
     query = heads.queries[head.layer, head.head, pinned.query]
-    key, value = (each[head.layer, head.head, pinned.key] for each in (heads.keys, heads.values))
+    key, value = (array[head.layer, head.head, pinned.key] for array in (heads.keys, heads.values))
     lines = [re.findall(">([^<]+)</td>", line) for line in figure.numbers.text().split("<tr>")[1:]]
     assert [line[0] for line in lines] == ["q vegetables", "k gemüse", "q times k", "v gemüse"]
     for line, expected in zip(lines, (query, key, query * key, value), strict=True):
-        shown = [float(each.replace("−", "-")) for each in line[1:-1]]
+        shown = [float(cell.replace("−", "-")) for cell in line[1:-1]]
         assert 4 <= len(shown) < 32
         np.testing.assert_allclose(shown, expected[: len(shown)], atol=0.006)
         assert line[-1].startswith("…")
         assert all(
-            f"{each:.2f}".replace("-", "−").replace("−0.00", "0.00") in figure.numbers.toolTip() for each in expected
+            f"{value:.2f}".replace("-", "−").replace("−0.00", "0.00") in figure.numbers.toolTip() for value in expected
         )
     product = float(query @ key)
     weight = translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
@@ -401,8 +401,8 @@ def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders
         rest(qtbot, page, view)
         job = check.ask(page.state, question)
         assert job is not None
-        found = tuple(bundled_translator.run_many(job.experiments))
-        assert check.judge(page.state, question, found).choice == choice
+        translations = tuple(bundled_translator.run_many(job.experiments))
+        assert check.judge(page.state, question, translations).choice == choice
 
 
 def test_the_parts_of_a_word_are_bars_on_one_scale_and_their_sums_by_kind_add_up(qtbot: QtBot, page: LearnPage) -> None:
@@ -419,14 +419,14 @@ def test_the_parts_of_a_word_are_bars_on_one_scale_and_their_sums_by_kind_add_up
     parts = answered[step]
     ratio = np.exp(translation.log_probabilities[step] - parts.rival.log_probability)
     assert f"“kitchen” is {ratio:,.0f} times as probable as “{parts.rival.token}”" in figure.says.text()
-    sums = [float(each.replace("−", "-")) for each in re.findall(r"[+−]\d+\.\d+", figure.sums.text())]
+    sums = [float(number.replace("−", "-")) for number in re.findall(r"[+−]\d+\.\d+", figure.sums.text())]
     assert len(sums) == 5
     assert sum(sums) == pytest.approx(parts.difference, abs=0.03)
     assert sum(bar.value for bar in figure.bars.bars) == pytest.approx(parts.difference, abs=1e-3)
     shown = [line.subject for line in figure.bars.lines]
     assert len(shown) == NUM_PARTS_SHOWN + 1, "the others are in one line"
-    assert any(isinstance(each, Network) for each in shown)
-    row, head = next((row, each) for row, each in enumerate(shown) if isinstance(each, Head))
+    assert any(isinstance(component, Network) for component in shown)
+    row, head = next((row, component) for row, component in enumerate(shown) if isinstance(component, Head))
     figure.bars.label_clicked.emit(row)
     assert page.state.selection.head == head
     view.text.tries[-1].click()
@@ -550,12 +550,12 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
     view = chapter(qtbot, page, "heads")
     roles = page.state.roles.sample
     assert roles is not None
-    for wanted, expected in (("aligner", "yes"), ("mixed", "no")):
+    for role, expected in (("aligner", "yes"), ("mixed", "no")):
         head = next(
             Head("cross", layer, head)
             for layer in range(3)
             for head in range(8)
-            if roles.role(Head("cross", layer, head)) == wanted
+            if roles.role(Head("cross", layer, head)) == role
         )
         page.state.intents.choose_head(head)
         verdict = answer(qtbot, view.text.predictions[0], expected)
@@ -641,10 +641,10 @@ def test_the_map_of_a_chapter_before_layers_and_heads_are_explained_names_none(q
 
 
 def test_the_softmax_has_a_formula_where_it_is_first_used_and_in_the_glossary(qtbot: QtBot, page: LearnPage) -> None:
-    for each in page.chapters:
-        text = " ".join(block.markdown for block in each.blocks if isinstance(block, texts.Paragraph))
+    for chapter in page.chapters:
+        text = " ".join(block.markdown for block in chapter.blocks if isinstance(block, texts.Paragraph))
         if "softmax" in text:
-            assert each.name == "weight", "the first chapter that uses it"
+            assert chapter.name == "weight", "the first chapter that uses it"
             assert "exp(s) / Σ exp(s)" in text
             break
     (entry,) = (entry for entry in glossary() if entry.title == "softmax")
@@ -685,8 +685,8 @@ def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None
     assert isinstance(figure, DecodingFigure)
     assert page.state.translation is not None
     second = page.state.translation.alternatives[1][1]
-    place = figure.drawing.place_of(1, 1).center().toPoint()
-    qtbot.mouseClick(figure.drawing, Qt.MouseButton.LeftButton, pos=place)
+    center = figure.drawing.place_of(1, 1).center().toPoint()
+    qtbot.mouseClick(figure.drawing, Qt.MouseButton.LeftButton, pos=center)
     settle(qtbot, page)
     assert page.state.experiment.interventions == (ForcedToken(1, second.entry),)
     assert page.state.translation.predicted_tokens[1] == second.token
@@ -707,12 +707,12 @@ def test_candidates_of_a_long_sentence_stand_in_two_lines_where_there_is_height_
     assert page.state.translation is not None
     step = len(page.state.translation.predicted_tokens) - 3
     second = page.state.translation.alternatives[step][1]
-    place = table.place_of(step, 1)
-    tops = sorted({table.place_of(each, 1).top() for each in range(step + 3)})
-    assert [table.place_of(0, 1).top(), place.top()] == tops, "two lines"
-    assert place.top() > table.place_of(0, 3).bottom(), "below the whole first line"
-    assert table.rect().contains(place.toAlignedRect())
-    qtbot.mouseClick(table, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+    box = table.place_of(step, 1)
+    tops = sorted({table.place_of(column, 1).top() for column in range(step + 3)})
+    assert [table.place_of(0, 1).top(), box.top()] == tops, "two lines"
+    assert box.top() > table.place_of(0, 3).bottom(), "below the whole first line"
+    assert table.rect().contains(box.toAlignedRect())
+    qtbot.mouseClick(table, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
     assert page.state.experiment.interventions == (ForcedToken(step, second.entry),)
 
 
@@ -730,7 +730,7 @@ def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(qtbot: QtBot, p
     assert drawing.theme.font("body") == current_theme().font("body")
     assert drawing.place_of(last.step, last.rank).top() > drawing.place_of(first.step, first.rank).bottom()
     places = [drawing.place_of(node.step, node.rank) for node in figure.answer.nodes]
-    assert all(drawing.rect().contains(place.toAlignedRect()) for place in places)
+    assert all(drawing.rect().contains(box.toAlignedRect()) for box in places)
     assert not any(one.intersects(other) for index, one in enumerate(places) for other in places[:index])
     assert not drawing.grab().isNull()
 
@@ -852,7 +852,7 @@ def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(qtbot: QtBot, 
 
 def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "training")
-    figure = next(each for each in view.figures if isinstance(each, SmoothingFigure))
+    figure = next(figure for figure in view.figures if isinstance(figure, SmoothingFigure))
     qtbot.waitUntil(lambda: bool(figure.chart.curves), timeout=TIMEOUT_MS)
     assert [curve.name for curve in figure.chart.curves] == ["no smoothing"]
     answer(qtbot, view.text.predictions[0], "rises")
@@ -878,11 +878,11 @@ def test_text_and_question_of_a_chapter_are_in_sight_together_on_a_laptop_and_fi
     page.resize(*PAGE_OF_A_LAPTOP)
     page.sentence.input.set_text(text)
     settle(qtbot, page)
-    for name in (each.name for each in page.chapters):
+    for name in (chapter.name for chapter in page.chapters):
         view = chapter(qtbot, page, name)
         qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
         resting_heights(qtbot, view)
-        areas = [each for each in view.findChildren(VerticalScrollArea) if each.parent() is view]
+        areas = [area for area in view.findChildren(VerticalScrollArea) if area.parent() is view]
         assert len(areas) == 2
         scrolls = [area.verticalScrollBar().maximum() for area in areas]
         assert scrolls[0] == 0, f"the text of {name}"
@@ -899,7 +899,7 @@ def test_chapters_have_their_names_in_a_window_of_1280_pixels(page: LearnPage) -
 def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page: LearnPage) -> None:
     """A window is at least as wide as `CONTENT_SIZE`, at every scale; see there."""
     page.resize(*SMALLEST_PAGE)
-    for name in (each.name for each in page.chapters):
+    for name in (chapter.name for chapter in page.chapters):
         view = chapter(qtbot, page, name)
         qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
         resting_heights(qtbot, view)
@@ -1008,13 +1008,15 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert own.x[-1] == history[-1].step == 6832
     drawn = np.interp([record.step for record in history], own.x, own.y)
     assert drawn == pytest.approx([record.learning_rate for record in history], rel=0.01)
-    found = smoothing.answer
-    assert found is not None
-    assert found.target.tolist() == pytest.approx([0, 0.1 / 3, 0.9, 0.1 / 3, 0.1 / 3])
-    assert found.odds[found.smoothed_loss.argmin()] == pytest.approx(27, abs=0.3), "where the model says 0.9 too"
-    assert found.smoothed_loss.min() == pytest.approx(0, abs=1e-4)
-    assert (np.diff(found.plain_loss) < 0).all()
-    assert found.plain_loss[-1] == pytest.approx(-np.log(100 / 103))
+    smoothing_curves = smoothing.answer
+    assert smoothing_curves is not None
+    assert smoothing_curves.target.tolist() == pytest.approx([0, 0.1 / 3, 0.9, 0.1 / 3, 0.1 / 3])
+    assert smoothing_curves.odds[smoothing_curves.smoothed_loss.argmin()] == pytest.approx(27, abs=0.3), (
+        "where the model says 0.9 too"
+    )
+    assert smoothing_curves.smoothed_loss.min() == pytest.approx(0, abs=1e-4)
+    assert (np.diff(smoothing_curves.plain_loss) < 0).all()
+    assert smoothing_curves.plain_loss[-1] == pytest.approx(-np.log(100 / 103))
     assert answer(qtbot, view.text.predictions[0], "rises").startswith("Right.")
 
 
@@ -1224,7 +1226,7 @@ def test_a_textbook_text_that_is_opened_comes_into_sight(qtbot: QtBot, page: Lea
     page.resize(1064, 600)
     view = chapter(qtbot, page, name)
     (textbook,) = view.text.textbooks
-    (area,) = (each for each in view.findChildren(VerticalScrollArea) if each.isAncestorOf(textbook))
+    (area,) = (area for area in view.findChildren(VerticalScrollArea) if area.isAncestorOf(textbook))
     area.ensureWidgetVisible(textbook.button)
     qtbot.mouseClick(textbook.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: textbook.height() > 200)
@@ -1263,7 +1265,7 @@ def test_moving_a_row_by_hand_changes_the_translation(
     result = page.state.result
     assert result is not None
     assert (result.original.predicted_tokens[9], result.original.source_tokens[3]) == ("garden", "baut")
-    weights = tuple(float(place == 3) for place in range(len(result.original.source_tokens)))
+    weights = tuple(float(index == 3) for index in range(len(result.original.source_tokens)))
     row = AttentionRow(Head("cross", 1, 7), 9, weights)
     expected = bundled_translator.run(Experiment(result.original.source_text).with_interventions(row))
     assert result.changed.text == expected.text != result.original.text

@@ -81,13 +81,13 @@ def open_chapter(qtbot: QtBot, window: MainWindow, name: str, sentence: str) -> 
     return page.view
 
 
-def focus_by_tab(qtbot: QtBot, window: MainWindow, wanted: QWidget) -> None:
+def focus_by_tab(qtbot: QtBot, window: MainWindow, widget: QWidget) -> None:
     """Presses Tab until a widget has the focus."""
     for _ in range(200):
-        if wanted.hasFocus():
+        if widget.hasFocus():
             return
         qtbot.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
-    raise AssertionError(f"Tab does not reach {wanted}")
+    raise AssertionError(f"Tab does not reach {widget}")
 
 
 def answer_by_keys(qtbot: QtBot, window: MainWindow, prediction: PredictView, choice: str) -> None:
@@ -156,7 +156,7 @@ def test_an_answer_wanted_while_an_experiment_is_computed_is_given_about_the_sam
         if (state.experiment.source_text, state.selection.head) != (text, head) or not predictions[0].look.isEnabled():
             rest(qtbot, window)
             continue  # another question, to be answered once it can be read, or none about such a head
-        qtbot.waitUntil(lambda: judged == {each.check for each in predictions})
+        qtbot.waitUntil(lambda: judged == {prediction.check for prediction in predictions})
         rest(qtbot, window)
         assert list(map(asked, predictions)) == questions, button.text()
         assert all(map(has_verdict, predictions))
@@ -186,7 +186,7 @@ def test_the_figure_of_a_question_comes_into_sight_with_the_answer(qtbot: QtBot,
     window.resize(1100, 700)
     view = open_chapter(qtbot, window, name, SENTENCES[1])
     (prediction,) = view.text.predictions
-    (figure,) = (each for each in view.figures if each.question == prediction.check)
+    (figure,) = (figure for figure in view.figures if figure.question == prediction.check)
     assert figure.visibleRegion().boundingRect().height() < figure.height() / 2
     qtbot.mouseClick(next(iter(prediction.choices.values())), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: figure.visibleRegion().boundingRect().height() == figure.height())
@@ -205,9 +205,9 @@ def test_a_softer_softmax_that_shifts_the_words_is_judged_for_the_row_asked_abou
     softer = SoftmaxTemperature(head, 4)
     freely = bundled_translator.run(Experiment(sentence, interventions=(softer,)))
     assert freely.predicted_tokens[pinned.query] != original.predicted_tokens[pinned.query]
-    given = bundled_translator.run(Experiment(sentence, GivenTarget(original.text), (softer,)))
+    scored = bundled_translator.run(Experiment(sentence, GivenTarget(original.text), (softer,)))
     before, after, of_another_word = (
-        each.maps.cross[head.layer, head.head, pinned.query].max() for each in (original, given, freely)
+        translation.maps.cross[head.layer, head.head, pinned.query].max() for translation in (original, scored, freely)
     )
     assert percent_in_words(float(after)) != percent_in_words(float(of_another_word))
     right = "falls" if after < before - SAME_WEIGHT else "rises" if after > before + SAME_WEIGHT else "stays"
@@ -309,7 +309,7 @@ def test_the_text_names_a_row_set_by_hand_and_the_word_that_it_predicted_before(
     view = open_chapter(qtbot, window, "weight", SENTENCES[0])
     texts = [shown for _, shown in view.text.texts]
     assert any("Here **" in text.text() for text in texts)
-    next(each for each in view.text.tries if "Move a row" in each.text()).click()
+    next(button for button in view.text.tries if "Move a row" in button.text()).click()
     rest(qtbot, window)
     assert any(
         "This row was set by hand, without the softmax: **baut** gets **100%**." in text.text() for text in texts
@@ -393,7 +393,7 @@ def test_another_chapter_reports_no_loss_of_changes_to_the_sentence_of_the_one_b
     qtbot: QtBot, window: MainWindow
 ) -> None:
     view = open_chapter(qtbot, window, "weight", SENTENCES[0])
-    button = next(each for each in view.text.tries if "Move a row" in each.text())
+    button = next(button for button in view.text.tries if "Move a row" in button.text())
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     rest(qtbot, window)
     state, noted = page_of(window).state, list[str]()
@@ -407,7 +407,7 @@ def test_another_chapter_reports_no_loss_of_changes_to_the_sentence_of_the_one_b
 
 def test_the_search_names_itself_unchanged_while_a_word_is_forced(qtbot: QtBot, window: MainWindow) -> None:
     view = open_chapter(qtbot, window, "decoding", SENTENCES[1])
-    figure = next(each for each in view.figures if isinstance(each, BeamFigure))
+    figure = next(figure for figure in view.figures if isinstance(figure, BeamFigure))
     assert not figure.says.text().startswith(UNCHANGED)
     answer_by_keys(qtbot, window, view.text.predictions[0], "other")
     qtbot.waitUntil(lambda: has_verdict(view.text.predictions[0]))

@@ -39,10 +39,10 @@ def controller(qtbot: QtBot) -> ExperimentController:
 
 
 def answer(qtbot: QtBot, answers: SceneAnswers, name: str) -> str:
-    found: list[str] = []
-    answers.compute(name, found.append)
-    qtbot.waitUntil(lambda: bool(found))
-    (text,) = found
+    texts: list[str] = []
+    answers.compute(name, texts.append)
+    qtbot.waitUntil(lambda: bool(texts))
+    (text,) = texts
     return text
 
 
@@ -55,7 +55,7 @@ def test_every_question_of_the_chapters_is_offered_and_answered(qtbot: QtBot, co
     assert len(questions) >= 10
     before = state.experiment
     for name, (chapter, question) in questions.items():
-        assert chapter in {each.title for each in read_chapters()}
+        assert chapter in {listed.title for listed in read_chapters()}
         assert "{" not in question
         assert "**" not in question
         text = answer(qtbot, answers, name)

@@ -53,7 +53,7 @@ def picture_of(stack: StackDrawing) -> StackPicture:
 
 def figure_of(page: LearnPage) -> SizesFigure:
     assert page.view is not None
-    (figure,) = (each for each in page.view.figures if isinstance(each, SizesFigure))
+    (figure,) = (figure for figure in page.view.figures if isinstance(figure, SizesFigure))
     return figure
 
 
@@ -110,7 +110,7 @@ def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(qtbot: Qt
             for index in range(len(boxes))
         ]
         area = figure.stack.rect().toRectF()
-        assert all(area.contains(place) for place in places)
+        assert all(area.contains(box) for box in places)
         assert not any(one.intersects(other) for one in places for other in places if one is not other)
 
 
@@ -176,7 +176,7 @@ def test_what_is_predicted_is_computed_from_the_preset(qtbot: QtBot, page: Learn
 def test_the_bars_of_the_preset_wait_for_the_answer(qtbot: QtBot, page: LearnPage) -> None:
     assert page.view is not None
     assert page.state.model is not None
-    (figure,) = (each for each in page.view.figures if isinstance(each, PartSizesFigure))
+    (figure,) = (figure for figure in page.view.figures if isinstance(figure, PartSizesFigure))
     own = page.state.model
     parts = part_sizes(size_rows(own.run.model, *own.vocabulary_sizes, 1, 1))
     assert [bar.text for bar in figure.own.bars] == [f"{size:,}" for size in parts.values()]

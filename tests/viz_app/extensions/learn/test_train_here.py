@@ -74,8 +74,8 @@ def test_frames_and_what_is_written_below_them_fit(figure: TrainHereFigure, widt
     figure.resize(width, 600)
     figure.column.activate()
     places = [picture.geometry() for picture in figure.pictures]
-    assert min(place.left() for place in places) >= 0
-    assert max(place.right() for place in places) <= figure.pictures[0].parentWidget().width()
+    assert min(box.left() for box in places) >= 0
+    assert max(box.right() for box in places) <= figure.pictures[0].parentWidget().width()
     assert not any(one.intersects(other) for index, one in enumerate(places) for other in places[:index])
     font = QFontMetrics(current_theme().font("small"))
     assert font.horizontalAdvance("epoch 10") <= places[0].width()

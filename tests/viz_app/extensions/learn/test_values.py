@@ -21,8 +21,8 @@ def test_the_width_of_a_head_is_that_of_the_chosen_kind_of_attention() -> None:
     many, few = (make_translation(num_heads=count).maps for count in (8, 4))
     translation = replace(make_translation(), attention=AttentionMaps(many.encoder, few.decoder, few.cross))
     names = ("heads-per-layer", "head-width", "root-head-width")
-    found = {}
+    values = {}
     for kind in ("encoder", "cross"):
         state.selection.head = Head(kind, 1, 2)
-        found[kind] = tuple(values_of(state, names, translation).values())
-    assert found == {"encoder": ("8", "32", "5.66"), "cross": ("4", "64", "8.00")}
+        values[kind] = tuple(values_of(state, names, translation).values())
+    assert values == {"encoder": ("8", "32", "5.66"), "cross": ("4", "64", "8.00")}

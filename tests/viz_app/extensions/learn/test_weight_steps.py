@@ -35,9 +35,9 @@ def test_the_outputs_of_all_heads_are_what_the_attention_gives() -> None:
     module = attentions_of(model)["cross"][1]
     outputs = [weight_steps(trace, Head("cross", 1, head), 2).output for head in range(module.num_heads)]
     mixed = np.concatenate(outputs) @ module.out_proj.weight.detach().numpy().T + module.out_proj.bias.detach().numpy()
-    found: list[torch.Tensor] = []
-    hook = module.register_forward_hook(lambda _, inputs, output: found.append(output[0]))
+    recorded: list[torch.Tensor] = []
+    hook = module.register_forward_hook(lambda _, inputs, output: recorded.append(output[0]))
     with torch.inference_mode():
         model(torch.tensor([SOURCE]), torch.tensor([READ]))
     hook.remove()
-    np.testing.assert_allclose(mixed, found[0][0, 2].numpy(), atol=1e-4)
+    np.testing.assert_allclose(mixed, recorded[0][0, 2].numpy(), atol=1e-4)

@@ -54,9 +54,9 @@ def run(qtbot: QtBot, window: MainWindow, words: str) -> None:
 
 def click_cell(qtbot: QtBot, window: MainWindow, pair: Pair) -> None:
     heatmap = window.translate_page.head.heatmap
-    place = heatmap.cell_rect(pair)
-    assert place is not None
-    qtbot.mouseClick(heatmap, LEFT, pos=place.center().toPoint())
+    box = heatmap.cell_rect(pair)
+    assert box is not None
+    qtbot.mouseClick(heatmap, LEFT, pos=box.center().toPoint())
     assert window.state.selection.pinned == pair
 
 
@@ -123,9 +123,9 @@ def make_lesson(qtbot: QtBot, window: MainWindow) -> None:
 def open_row_editor(qtbot: QtBot, window: MainWindow, pair: Pair) -> RowEditor:
     """Of a right-click on a cell."""
     head = window.translate_page.head
-    place = head.heatmap.cell_rect(pair)
-    assert place is not None
-    head.heatmap.customContextMenuRequested.emit(place.center().toPoint())
+    box = head.heatmap.cell_rect(pair)
+    assert box is not None
+    head.heatmap.customContextMenuRequested.emit(box.center().toPoint())
     assert head.cell_menu is not None
     next(action for action in head.cell_menu.actions() if action.text().startswith("Set th")).trigger()
     head.cell_menu.close()
@@ -142,10 +142,10 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
     window.resize(*size)
     qtbot.waitUntil(lambda: shown.size().toTuple() == size)
     qtbot.wait(50)
-    for place, scene in enumerate(lesson.scenes):
+    for index, scene in enumerate(lesson.scenes):
         settle(qtbot, window)
-        assert lesson.place == place
-        assert shown.scene.text().startswith(f"{place + 1} of 5 · {TITLES[place]}")
+        assert lesson.place == index
+        assert shown.scene.text().startswith(f"{index + 1} of 5 · {TITLES[index]}")
         assert shown.source.text() == scene.saved.experiment.source_text
         assert state.experiment == scene.saved.experiment
         assert shown.changes.texts == [
@@ -154,8 +154,8 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
         assert shown.changes.isVisible() == bool(shown.changes.texts)
         assert window.translate_page.head.heatmap.isVisible()
         assert shown.isAncestorOf(window.translate_page.head.heatmap)
-        for each in (shown.scene, shown.source, shown.changes):
-            assert not each.isVisible() or shown.rect().contains(each.geometry()), f"{each} at {size}"
+        for widget in (shown.scene, shown.source, shown.changes):
+            assert not widget.isVisible() or shown.rect().contains(widget.geometry()), f"{widget} at {size}"
         assert ANSWER not in shown.scene.text()
         if scene.question:
             assert QUESTION in shown.scene.text(), "the question comes first"
@@ -204,10 +204,10 @@ def test_a_lesson_of_five_scenes_is_made_presented_saved_and_reopened(
     assert learn is not None
     qtbot.mouseClick(learn.list.lesson_buttons[0], LEFT)
     assert lesson.path == path
-    for place, scene in enumerate((own, off, forced, row, asked)):
+    for index, scene in enumerate((own, off, forced, row, asked)):
         settle(qtbot, window)
-        assert lesson.place == place
+        assert lesson.place == index
         assert window.state.experiment == scene.saved.experiment
-        assert window.state.selection.pointer == (Pointer("cell", "ring") if place > 0 else None)
+        assert window.state.selection.pointer == (Pointer("cell", "ring") if index > 0 else None)
         assert not lessons_of(window).bar.shows_changes
         qtbot.mouseClick(lessons_of(window).bar.on_button, LEFT)

@@ -53,11 +53,11 @@ def lesson_for(window: MainWindow, *, digest: str = "") -> Lesson:
         "Three scenes",
         tuple(
             Scene(
-                f"Scene {place}",
-                f"Sentence {place}.",
-                SavedExperiment(Experiment(text, interventions=(OFF,) if place == 2 else ()), reference, view),
+                f"Scene {number}",
+                f"Sentence {number}.",
+                SavedExperiment(Experiment(text, interventions=(OFF,) if number == 2 else ()), reference, view),
             )
-            for place, text, view in zip((1, 2, 3), SENTENCES, views, strict=True)
+            for number, text, view in zip((1, 2, 3), SENTENCES, views, strict=True)
         ),
     )
 
@@ -232,7 +232,7 @@ def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, w
     assert isinstance(dialog, LessonTextDialog)
     ok, question = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog.texts[1]
     assert dialog.missing.text() == ok.toolTip() == NEEDS_TITLE
-    titles = [dialog.computed.itemText(place) for place in range(1, dialog.computed.count())]
+    titles = [dialog.computed.itemText(index) for index in range(1, dialog.computed.count())]
     assert all(": " in title and len(title) <= 70 for title in titles)
     qtbot.keyClicks(dialog.title, "Dogs")
     assert ok.isEnabled()
@@ -412,7 +412,7 @@ def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, wi
     assert lessons_of(window).lesson.is_changed
     (path.parent / "folder.augenmerk").mkdir()
     lessons_of(window).save_to(path.parent / "folder.augenmerk")
-    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    (box,) = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert "folder.augenmerk" in box.informativeText()
     box.close()
     lessons_of(window).lesson.mark_saved()
@@ -440,7 +440,7 @@ def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     wrong = path.with_name("wrong.augenmerk")
     wrong.write_text(json.dumps(values), encoding="utf-8")
     documents_of(window).open(wrong)
-    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    (box,) = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert named in box.informativeText()
     box.close()
     assert before == (lessons_of(window).lesson.lesson, lessons_of(window).lesson.place, window.state.experiment)
@@ -500,7 +500,7 @@ def test_a_scene_says_so_while_a_model_is_open_that_it_is_not_about(
 
 
 def lesson_menu(window: MainWindow) -> QMenu:
-    (menu,) = [each for each in window.findChildren(QMenu) if each.title() == "Lesson"]
+    (menu,) = [menu for menu in window.findChildren(QMenu) if menu.title() == "Lesson"]
     menu.aboutToShow.emit()
     return menu
 
@@ -544,8 +544,8 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
     assert "> Zwei Hunde ." in text
     assert text.count("Numbers are percentages.") == 3, "the map of each scene"
     lessons_of(window).export.save_sheet("worksheet", path.parent)
-    qtbot.waitUntil(lambda: any(each.isVisible() for each in window.findChildren(QMessageBox)), timeout=20_000)
-    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    (box,) = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert "worksheet was not saved" in box.text()
     box.close()
 
@@ -576,7 +576,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     qtbot.waitUntil(target.exists, timeout=20_000)
     scripts = Parts(target.read_text(encoding="utf-8")).scripts
     first, second, third = (json.loads(script) for script in scripts[:-2])
-    assert [each["facts"]["sentence"] for each in (first, second, third)] == list(SENTENCES)
+    assert [scene["facts"]["sentence"] for scene in (first, second, third)] == list(SENTENCES)
     assert (second["shown"], second["pinned"]) == (["decoder", 1, 2], [2, 1])
     assert second["facts"]["experiment"] == display_text(OFF)
     assert third["shown"] == ["cross", 0, 0]
@@ -596,12 +596,12 @@ def test_a_lesson_is_exported_as_a_page_that_runs_its_model(
     target, done = tmp_path / "page.html", list[str]()
     lessons_of(window).done.connect(done.append)
     lessons_of(window).export.save_running_page(target)
-    qtbot.waitUntil(lambda: any(each.startswith("saved page.html: ") for each in done), timeout=30_000)
+    qtbot.waitUntil(lambda: any(message.startswith("saved page.html: ") for message in done), timeout=30_000)
     page = target.read_text(encoding="utf-8")
     lesson = lessons_of(window).lesson.lesson
     assert lesson is not None
     data = json.loads(page.partition('id="lesson-data">')[2].partition("</script>")[0])
-    assert [each["title"] for each in data["scenes"]] == [scene.title for scene in lesson.scenes]
+    assert [scene["title"] for scene in data["scenes"]] == [scene.title for scene in lesson.scenes]
     assert 'id="weights"' in page
 
 
@@ -615,7 +615,7 @@ def test_a_lesson_of_another_model_is_not_exported_as_a_page_that_runs(
     lessons_of(window).lesson.change_scene(saved=replace(scene.saved, model=ModelReference("theirs", "f" * 64)))
     lessons_of(window).export.save_running_page(tmp_path / "page.html")
     qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
-    (box,) = (each for each in window.findChildren(QMessageBox) if each.isVisible())
+    (box,) = (box for box in window.findChildren(QMessageBox) if box.isVisible())
     assert "was made with the model “theirs”" in f"{box.text()} {box.informativeText()}"
     box.close()
     assert not (tmp_path / "page.html").exists()

@@ -32,8 +32,8 @@ def test_each_scene_takes_any_sentence_and_comes_back(qtbot: QtBot, make_window:
     before = window.state.experiment
     documents_of(window).open(path)
     rest(qtbot, window)
-    for place, scene in enumerate(lessons.lesson.scenes):
-        lessons.lesson.go_to(place)
+    for index, scene in enumerate(lessons.lesson.scenes):
+        lessons.lesson.go_to(index)
         rest(qtbot, window)
         for sentence in SENTENCES:
             QApplication.clipboard().setText(sentence)

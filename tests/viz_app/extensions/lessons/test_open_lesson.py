@@ -31,7 +31,7 @@ def lesson(chosen: list[str]) -> OpenLesson:
 
 
 def titles(lesson: OpenLesson) -> str:
-    return "".join(each.title for each in lesson.scenes)
+    return "".join(scene.title for scene in lesson.scenes)
 
 
 def test_steps_stay_inside_the_lesson(lesson: OpenLesson, chosen: list[str]) -> None:

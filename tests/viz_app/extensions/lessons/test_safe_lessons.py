@@ -51,10 +51,10 @@ def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: Main
     bar, before = lessons_of(window).bar, titles(window)
     bar.edit_button.click()
     assert not bar.edit_buttons["Restore deleted"].isEnabled()
-    for place in range(3):
+    for index in range(3):
         qtbot.mouseClick(bar.edit_buttons["Delete scene"], Qt.MouseButton.LeftButton)
         assert "Ctrl+Z restores it" in window.top_bar.status.text()
-        if place < 2:
+        if index < 2:
             settle(qtbot, window)
     assert titles(window) == []
     for _ in range(3):
@@ -220,7 +220,7 @@ def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window
     assert lessons.dialog is None, "who looks at a lesson may try things"
     settle(qtbot, window)
     bar.edit_button.click()
-    for button, place, num_changes in (("Cancel", 1, 1), ("Save", 2, 2), ("Discard", 2, 2)):
+    for button, index, num_changes in (("Cancel", 1, 1), ("Save", 2, 2), ("Discard", 2, 2)):
         lessons.lesson.go_to(1)
         settle(qtbot, window)
         window.state.submit(off)
@@ -228,7 +228,7 @@ def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window
         qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
         question(window).button(QMessageBox.StandardButton[button]).click()
         settle(qtbot, window)
-        assert lessons.lesson.place == place
+        assert lessons.lesson.place == index
         assert len(lessons.lesson.scenes[1].saved.experiment.interventions) == num_changes
     lessons.save_to(path)
     lessons.lesson.go_to(0)
@@ -266,7 +266,7 @@ def test_typed_texts_are_not_discarded_without_a_question(qtbot: QtBot, window: 
     for answer in (QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Discard):
         assert dialog.isVisible()
         qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-        (box,) = [each for each in dialog.findChildren(QMessageBox) if each.isVisible()]
+        (box,) = [box for box in dialog.findChildren(QMessageBox) if box.isVisible()]
         box.button(answer).click()
     assert not dialog.isVisible()
     assert not lessons_of(window).bar.isVisible()
@@ -332,10 +332,10 @@ def test_no_scene_of_the_shipped_lessons_counts_as_changed(qtbot: QtBot, make_wi
     window = make_window(None, loader=None)
     for path in shipped_lessons():
         documents_of(window).open(path)
-        for place in range(len(lessons_of(window).lesson.scenes)):
+        for index in range(len(lessons_of(window).lesson.scenes)):
             settle(qtbot, window)
-            assert lessons_of(window).lesson.place == place
-            assert not lessons_of(window).bar.shows_changes, (path.stem, place)
+            assert lessons_of(window).lesson.place == index
+            assert not lessons_of(window).bar.shows_changes, (path.stem, index)
             assert "Kept from" not in window.state.notice
             lessons_of(window).lesson.step(1)
 
@@ -379,14 +379,14 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
     (palette,) = window.findChildren(CommandPalette)
     titles = [command.title for command in window.commands.commands if command.is_offered]
     titles += [f"Learn: {chapter.title}" for chapter in read_chapters()]
-    titles += [f"Lesson: {read_lesson_file(each).title}" for each in (path, *shipped_lessons())]
+    titles += [f"Lesson: {read_lesson_file(file).title}" for file in (path, *shipped_lessons())]
     titles += [tab.tab.name for tab in window.analysis.tabs]
     menu = window.top_bar.menu_button.menu()
     assert menu is not None
     for title in titles:
         palette.field.setText(title)
-        found = [palette.results.item(row).text() for row in range(palette.results.count())]
-        assert any(title in each for each in found), title
+        results = [palette.results.item(row).text() for row in range(palette.results.count())]
+        assert any(title in result for result in results), title
     offered = {command.title for command in window.commands.commands}
     for action in menu.actions():
         if action.menu() is None and action.isEnabled() and not action.isSeparator():
@@ -397,18 +397,18 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
 
 
 def test_changes_are_kept_while_they_are_unsaved(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    lessons, kept = lessons_of(window), window.preferences.own_file(UNSAVED_LESSON)
+    lessons, file = lessons_of(window), window.preferences.own_file(UNSAVED_LESSON)
     documents_of(window).open(path)
     settle(qtbot, window)
-    assert not kept.exists()
+    assert not file.exists()
     lessons.lesson.rename("Another title")
-    assert read_lesson_file(kept).title == "Another title"
+    assert read_lesson_file(file).title == "Another title"
     lessons.save_to(path)
-    assert not kept.exists()
+    assert not file.exists()
     lessons.lesson.rename("A third title")
     lessons.close()
     question(window).button(QMessageBox.StandardButton.Discard).click()
-    assert not kept.exists(), "the user discarded the changes"
+    assert not file.exists(), "the user discarded the changes"
 
 
 def test_unsaved_changes_of_a_saved_lesson_are_back_at_the_next_start(
@@ -422,30 +422,30 @@ def test_unsaved_changes_of_a_saved_lesson_are_back_at_the_next_start(
     lesson = lessons_of(again).lesson
     assert (lesson.lesson and lesson.lesson.title, lesson.path, lesson.is_changed) == ("Another title", path, True)
     assert read_lesson_file(path).title != "Another title", "the file is as saved"
-    for each in (window, again):
-        lessons_of(each).lesson.mark_saved()  # so that closing does not ask
+    for opened_window in (window, again):
+        lessons_of(opened_window).lesson.mark_saved()  # so that closing does not ask
 
 
 def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, window: MainWindow, path: Path) -> None:
-    kept = window.preferences.own_file(UNSAVED_LESSON)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("of a start without a sentence", encoding="utf-8")
+    file = window.preferences.own_file(UNSAVED_LESSON)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("of a start without a sentence", encoding="utf-8")
     documents_of(window).open(path)
     settle(qtbot, window)
-    earlier = kept.with_name("earlier-unsaved-lesson.augenmerk")
+    earlier = file.with_name("earlier-unsaved-lesson.augenmerk")
     with qtbot.waitSignal(lessons_of(window).done) as said:
         lessons_of(window).lesson.rename("Another title")
     assert said.args == [f"The unsaved lesson of an earlier session is now {earlier}"]
-    assert read_lesson_file(kept).title == "Another title"
+    assert read_lesson_file(file).title == "Another title"
     assert "of a start" in earlier.read_text(encoding="utf-8")
     lessons_of(window).lesson.mark_saved()
 
 
 def test_a_damaged_file_of_unsaved_changes_is_reported_once_and_set_aside(window: MainWindow) -> None:
-    kept = window.preferences.own_file(UNSAVED_LESSON)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text("{", encoding="utf-8")
+    file = window.preferences.own_file(UNSAVED_LESSON)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("{", encoding="utf-8")
     assert lessons_of(window).restore(shows_scene=False) is not None
-    assert not kept.exists()
-    assert kept.with_name(kept.name + ".unreadable").exists()
+    assert not file.exists()
+    assert file.with_name(file.name + ".unreadable").exists()
     assert lessons_of(window).restore(shows_scene=False) is None

@@ -201,7 +201,7 @@ def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
 ) -> None:
     path = open_lesson(qtbot, window, tmp_path)
     state, bar = window.state, lessons_of(window).bar
-    commands = {each.title.removeprefix("Pointer: "): each for each in POINTER_COMMANDS}
+    commands = {command.title.removeprefix("Pointer: "): command for command in POINTER_COMMANDS}
     assert not commands["ring around the pinned cell"].is_offered(state), "no cell is pinned"
     assert commands["ring around the chosen head"].is_offered(state)
     lessons_of(window).lesson.step(1)
@@ -220,7 +220,9 @@ def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
         assert drawing.marks.pointed == pointed
         assert bar.shows_changes
     block = small_maps(state, "decoder")
-    assert [each.marks.is_dimmed for each in block.lines[1]] == [place != 2 for place in range(len(block.lines[1]))]
+    assert [drawing.marks.is_dimmed for drawing in block.lines[1]] == [
+        index != 2 for index in range(len(block.lines[1]))
+    ]
     assert block.lines[1][2].marks.pointed == Pointed("dim")
     commands["ring around the word of the pinned cell"].act(state)
     assert pointed_word(state) == state.translation.target_words[2]  # type: ignore[union-attr]
@@ -246,7 +248,7 @@ def test_a_wrong_pointer_is_refused(qtbot: QtBot, window: MainWindow, tmp_path: 
     wrong = path.with_name("wrong.augenmerk")
     wrong.write_text(json.dumps(values), encoding="utf-8")
     documents_of(window).open(wrong)
-    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    (box,) = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert "scenes[1]: view.pointer is" in box.informativeText()
     assert "Use one of cell, row, head, word, and one of ring, arrow, dim." in box.informativeText()
     box.close()
@@ -309,9 +311,9 @@ def test_a_scene_keeps_the_content_of_its_tab(qtbot: QtBot, window: MainWindow, 
     lessons_of(window).editing.update_scene()
     assert not bar.shows_changes
     lessons_of(window).save()
-    kept = read_lesson_file(path).scenes[0].saved.view
-    assert {name: kept[name] for name in content} == content
-    assert not {name for names, _ in CONTENTS.values() for name in names} & kept.keys() - content.keys()
+    view = read_lesson_file(path).scenes[0].saved.view
+    assert {name: view[name] for name in content} == content
+    assert not {name for names, _ in CONTENTS.values() for name in names} & view.keys() - content.keys()
 
     lesson.step(1)
     settle(qtbot, window)
@@ -376,7 +378,7 @@ def test_a_wrong_content_of_a_tab_is_refused(
     path.write_text(json.dumps(values), encoding="utf-8")
     before = contents_of(window, {name: value for names, _ in CONTENTS.values() for name in names})
     documents_of(window).open(path)
-    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    (box,) = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert f"view.{name} " in box.informativeText()
     assert len(box.informativeText()) < 1500
     assert contents_of(window, before) == before

@@ -81,8 +81,8 @@ def test_the_titles_of_the_lines_are_never_cut(state: ExperimentState, theme: Th
     painter = LinesPainter(state, theme, view, QSize(width, 300))
     metrics = QFontMetrics(theme.font("small"))
     places = painter.title_places("token predicted", "looks at")
-    for place, shown in zip(places, ("token predicted", "looks at"), strict=True):
-        assert place.width() >= metrics.horizontalAdvance(shown)
+    for box, shown in zip(places, ("token predicted", "looks at"), strict=True):
+        assert box.width() >= metrics.horizontalAdvance(shown)
     assert places[0].left() >= 0
     assert places[1].right() <= width
     assert places[0].right() < places[1].left()

@@ -34,11 +34,11 @@ class Browser:
     def __init__(self, port: int, profile: Path, chromium: str) -> None:
         self._url = f"http://127.0.0.1:{port}/session"
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en"]
-        wanted = {
+        capabilities = {
             "goog:chromeOptions": {"binary": chromium, "args": [*arguments, f"--user-data-dir={profile}"]},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }
-        self._url += f"/{self.command('', {'capabilities': {'alwaysMatch': wanted}})['sessionId']}"
+        self._url += f"/{self.command('', {'capabilities': {'alwaysMatch': capabilities}})['sessionId']}"
         self.command("/timeouts", {"script": 1000 * LONGEST_ANSWER_SECONDS})
 
     def command(self, path: str, body: dict[str, Any] | None = None, method: str = "POST") -> Any:
@@ -72,15 +72,15 @@ class Browser:
 
     def texts(self, selector: str) -> list[str]:
         """The texts of all such elements."""
-        found: list[str] = self.script(
+        texts: list[str] = self.script(
             "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector
         )
-        return found
+        return texts
 
     def find(self, selector: str) -> str:
         """An element that WebDriver can act on."""
-        found: dict[str, str] = self.command("/element", {"using": "css selector", "value": selector})
-        return found[ELEMENT]
+        element: dict[str, str] = self.command("/element", {"using": "css selector", "value": selector})
+        return element[ELEMENT]
 
     def click(self, selector: str) -> None:
         """Clicks the middle of an element, which must be visible and not covered, and waits for the result."""
@@ -153,7 +153,7 @@ def chromium(folder: Path) -> Iterator[Browser]:
         try:
             assert process.stdout is not None
             ports = (re.search(r"on port (\d+)", line) for line in process.stdout if "successfully" in line)
-            port = next(found for found in ports if found is not None)
+            port = next(number for number in ports if number is not None)
             session = Browser(int(port[1]), folder, browser)
             yield session
             session.close()

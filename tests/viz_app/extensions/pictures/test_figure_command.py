@@ -27,13 +27,13 @@ TARGET = "A man stands on a ladder."
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list:
     """What is handed to matplotlib, one entry for each figure."""
-    found: list = []
+    calls: list = []
     for name in ("map_figure", "grid_figure"):
         original = getattr(figures, name)
         monkeypatch.setattr(
-            figures, name, lambda *arguments, original=original: found.append(arguments) or original(*arguments)
+            figures, name, lambda *arguments, original=original: calls.append(arguments) or original(*arguments)
         )
-    return found
+    return calls
 
 
 def draw(checkpoint: Path, *arguments: str) -> int:
@@ -162,10 +162,10 @@ def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_p
     assert draw(untrained_checkpoint, "--grid", "--own-scale", "--out", str(tmp_path / "grid.png")) == 0
     kinds, caption = drawn[0]
     maps = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE)).maps
-    for kind, found in zip(("encoder", "decoder", "cross"), kinds, strict=True):
-        drawn_values = [[drawing.values for drawing in line] for line in found.lines]
+    for kind, block in zip(("encoder", "decoder", "cross"), kinds, strict=True):
+        drawn_values = [[drawing.values for drawing in line] for line in block.lines]
         np.testing.assert_allclose(drawn_values, maps.of_kind(kind), atol=1e-6)
-        tops = [[drawing.scale.top for drawing in line] for line in found.lines]
+        tops = [[drawing.scale.top for drawing in line] for line in block.lines]
         np.testing.assert_allclose(tops, maps.of_kind(kind).max(axis=(-2, -1)), atol=1e-6)
     assert "weight α" in caption
 

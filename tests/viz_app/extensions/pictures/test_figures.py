@@ -238,7 +238,7 @@ def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched(
     values = np.array([[-0.5, 0.25, 0.0], [np.nan, np.nan, np.nan]], dtype=np.float32)
     picture = replace(_picture(), values=values, scale=ColorScale(0.5, is_signed=True))
     axes = map_figure(picture).axes[0]
-    (cells,) = (each for each in axes.collections if isinstance(each, QuadMesh))
+    (cells,) = (collection for collection in axes.collections if isinstance(collection, QuadMesh))
     assert cells.get_clim() == (-0.5, 0.5)
     zero = color_table(is_dark=False, is_signed=True).rgb[127] / 255
     np.testing.assert_allclose(cells.cmap(cells.norm(0.0))[:3], zero, atol=0.02)

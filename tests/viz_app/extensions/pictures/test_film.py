@@ -46,7 +46,7 @@ def film(num_shots: int = 5, num_rows: int = 4) -> Film:
 
 def grid_film(num_heads: int, num_across: int, num_tokens: int = 4) -> Film:
     """In the first moment no head is dark, in the second the last alone, in the third all are."""
-    labels = tuple(f"token {each}" for each in range(num_tokens))
+    labels = tuple(f"token {index}" for index in range(num_tokens))
     light, dark = (
         Drawing(np.full((num_tokens, num_tokens), value, dtype=np.float32), labels, labels) for value in (0.0, 1.0)
     )
@@ -65,12 +65,12 @@ def num_dark(image: Image.Image) -> int:
 
 def rows_of_the_dark_cell(images: list[Image.Image]) -> list[int]:
     """Where the lowest dark pixel lies in each picture of one column; the difference says how many rows lower."""
-    found = []
+    rows = []
     for image in images:
         pixels = np.asarray(image.convert("RGB")).astype(int)
         is_dark = (abs(pixels - (11, 22, 82)).sum(axis=2) < 60).sum(axis=1) > 25  # the last colour of a cell's width
-        found.append(int(np.nonzero(is_dark)[0].mean()))
-    return found
+        rows.append(int(np.nonzero(is_dark)[0].mean()))
+    return rows
 
 
 def gif_images(path: Path) -> list[Image.Image]:
@@ -186,8 +186,8 @@ def test_a_video_has_every_moment_in_its_order(tmp_path: Path) -> None:
     ffmpeg = ffmpeg_path()
     assert ffmpeg is not None
     second = shot_ms(5) / 1000
-    wanted = [second * (number + 0.5) for number in range(5)]
-    for number, at in enumerate(wanted):
+    times = [second * (number + 0.5) for number in range(5)]
+    for number, at in enumerate(times):
         command = [ffmpeg, "-loglevel", "error", "-ss", f"{at:.3f}", "-i", str(tmp_path / "film.mp4")]
         subprocess.run([*command, "-frames:v", "1", str(tmp_path / f"{number}.png")], check=True, timeout=60)
     images = [Image.open(tmp_path / f"{number}.png") for number in range(5)]

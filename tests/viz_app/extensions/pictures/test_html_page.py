@@ -140,9 +140,9 @@ def read_by_the_script(page: str, tell: str = TELL) -> list:
         "const data = JSON.parse(DATAS[0]), colors = JSON.parse(COLORS);\n"
         f"const {{ {', '.join(NAMES)} }} = {page_script(MODULES, NAMES)};\n{tell}"
     )
-    found = engine.evaluate(source.replace("catch {", "catch (_) {"))  # Qt's engine knows an older JavaScript
-    assert not found.isError(), f"line {found.property('lineNumber').toInt()}: {found.toString()}"
-    return json.loads(found.toString())
+    result = engine.evaluate(source.replace("catch {", "catch (_) {"))  # Qt's engine knows an older JavaScript
+    assert not result.isError(), f"line {result.property('lineNumber').toInt()}: {result.toString()}"
+    return json.loads(result.toString())
 
 
 def without_scripts(page: str) -> str:
@@ -186,17 +186,17 @@ MARKS = (
 def test_marks_are_explained_as_in_the_app(qapp) -> None:
     described = [
         {
-            "factor": each.factor,
-            "pinned": each.pinned,
+            "factor": marks.factor,
+            "pinned": marks.pinned,
             **{
-                name: [{"index": band.index, "isRow": True} for band in getattr(each, name)]
+                name: [{"index": band.index, "isRow": True} for band in getattr(marks, name)]
                 for name in ("changed", "set", "forced")
             },
         }
-        for each in MARKS
+        for marks in MARKS
     ]
     tell = f"JSON.stringify({json.dumps(described)}.map((each) => marksNote(each, {json.dumps(MARK_MEANINGS)})))"
-    assert read_by_the_script(page_html(content()), tell) == [marks_note(each) for each in MARKS]
+    assert read_by_the_script(page_html(content()), tell) == [marks_note(marks) for marks in MARKS]
     assert marks_note(MARKS[3]) == (
         "Marks: bar after a row or below a column: set by hand; dot after a row or below a column: forced token."
     )
@@ -204,7 +204,7 @@ def test_marks_are_explained_as_in_the_app(qapp) -> None:
 
 def test_without_scripts_differences_have_their_own_scale() -> None:
     maps = {kind: TRANSLATION.maps.of_kind(kind) for kind in KINDS}
-    halves = {kind: each / 2 for kind, each in maps.items()}
+    halves = {kind: weights / 2 for kind, weights in maps.items()}
     still = without_scripts(page_html(content(original=(TRANSLATION, halves))))
     assert "Colours: changed minus original." in still
     top = np.abs(maps["cross"][1, 2] / 2).max()
@@ -215,8 +215,8 @@ def test_without_scripts_differences_have_their_own_scale() -> None:
 @pytest.mark.parametrize("scale", [1.0, 7.5])
 def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float) -> None:
     page = content(selection, scale)
-    found = read_by_the_script(page_html(page))
-    for kind, modes in zip(KINDS, found, strict=True):
+    by_kind = read_by_the_script(page_html(page))
+    for kind, modes in zip(KINDS, by_kind, strict=True):
         for mode, heads in zip(("read", "predicted"), modes, strict=True):
             chosen = Selection(mode, selection.merge_words, selection.hide)
             expected = chosen.apply(page.maps[kind], TRANSLATION, kind).weights
@@ -227,10 +227,10 @@ def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float)
 
 def test_a_given_translation_stands_in_the_page_as_the_model_s_own_does(qapp) -> None:
     assert TRANSLATION.text in read_by_the_script(page_html(content()), SAID)
-    given = replace(
+    translation = replace(
         TRANSLATION, experiment=Experiment(TRANSLATION.source_text, GivenTarget("x")), text="Given by hand."
     )
-    assert "Given by hand." in read_by_the_script(page_html(content(translation=given)), SAID)
+    assert "Given by hand." in read_by_the_script(page_html(content(translation=translation)), SAID)
 
 
 def test_nothing_is_fetched() -> None:
@@ -327,8 +327,8 @@ def of_difference(**changes) -> PageContent:
 
 @pytest.mark.parametrize("selection", [Selection(), Selection("predicted", True)])
 def test_the_script_reads_every_difference_and_what_has_no_partner(qapp, selection: Selection) -> None:
-    found = read_by_the_script(page_html(of_difference(selection=selection)))
-    for kind, modes in zip(KINDS, found, strict=True):
+    by_kind = read_by_the_script(page_html(of_difference(selection=selection)))
+    for kind, modes in zip(KINDS, by_kind, strict=True):
         for mode, heads in zip(("read", "predicted"), modes, strict=True):
             chosen = Selection(mode, selection.merge_words)
             changed = chosen.apply(CHANGED.maps.of_kind(kind), CHANGED, kind)

@@ -43,7 +43,7 @@ OWN = (
     own_scene("Arrow", PLAIN, pointer=("head", "arrow")),
     own_scene("Word", PLAIN, pointer=("word", "ring")),
 )
-PLACES = {scene.title: len(SHIPPED) + place for place, scene in enumerate(OWN)}
+PLACES = {scene.title: len(SHIPPED) + index for index, scene in enumerate(OWN)}
 
 
 @pytest.fixture(scope="module")
@@ -66,23 +66,23 @@ def opened(session: Browser, page: Path) -> Browser:
     return session
 
 
-def go(browser: Browser, place: int) -> None:
+def go(browser: Browser, index: int) -> None:
     """Chooses a scene in the list."""
     source = "const list = document.querySelector('#scene-list'); list.value = arguments[0];"
-    browser.script(f"{source} list.dispatchEvent(new Event('change'))", str(place))
+    browser.script(f"{source} list.dispatchEvent(new Event('change'))", str(index))
     browser.settle()
 
 
 def is_shown(browser: Browser, selector: str) -> bool:
-    found: bool = browser.script("return document.querySelector(arguments[0]).checkVisibility()", selector)
-    return found
+    is_visible: bool = browser.script("return document.querySelector(arguments[0]).checkVisibility()", selector)
+    return is_visible
 
 
 def test_every_scene_of_the_shipped_lessons_gives_the_results_of_python(
     opened: Browser, bundled_translator: Translator
 ) -> None:
-    for place, scene in enumerate(SHIPPED):
-        if place:
+    for index, scene in enumerate(SHIPPED):
+        if index:
             opened.click("#scene-next")
         translation = bundled_translator.run(scene.saved.experiment)
         assert opened.text("#translation") == translation.text, scene.title
@@ -92,11 +92,11 @@ def test_every_scene_of_the_shipped_lessons_gives_the_results_of_python(
         assert opened.text("#map-title").startswith(f"{KIND_TITLES[kind]} · layer {layer + 1} · head {head + 1}")
         if "pinned" in scene.saved.view:
             weight = translation.maps.of_kind(kind)[layer, head][scene.saved.view["pinned"]]
-            found = re.search(r": (\d\.\d+)$", opened.text("#reading"))
-            assert found is not None, opened.text("#reading")
-            assert float(found[1]) == pytest.approx(weight, abs=1.5e-4), scene.title
+            match = re.search(r": (\d\.\d+)$", opened.text("#reading"))
+            assert match is not None, opened.text("#reading")
+            assert float(match[1]) == pytest.approx(weight, abs=1.5e-4), scene.title
         assert opened.text("#scene-changed") == ""
-        assert opened.script("return location.hash") == f"#scene={place + 1}"
+        assert opened.script("return location.hash") == f"#scene={index + 1}"
     assert [entry for entry in opened.logged("browser") if entry["level"] == "SEVERE"] == []
 
 
@@ -147,14 +147,14 @@ def test_a_scene_that_the_page_cannot_compute_shows_recorded_maps(
 
 
 def test_a_question_with_choices_is_judged_as_by_python(opened: Browser, bundled_translator: Translator) -> None:
-    (expected,) = (each for each in computed(Lesson("x", OWN), bundled_translator) if each.choices)
+    (expected,) = (scene for scene in computed(Lesson("x", OWN), bundled_translator) if scene.choices)
     go(opened, PLACES["Choices"])
     opened.click("#question button")
     assert opened.text("#question .verdict") == "Choose an answer first."
-    for place in range(len(expected.choices)):
-        opened.click(f'#question input[value="{place}"]')
+    for choice in range(len(expected.choices)):
+        opened.click(f'#question input[value="{choice}"]')
         opened.click("#question button")
-        verdict = "Right." if place == expected.right else "No."
+        verdict = "Right." if choice == expected.right else "No."
         assert opened.text("#question .verdict") == f"{verdict} {expected.answer}"
     assert opened.texts("#question label") == list(expected.choices)
 
@@ -212,9 +212,9 @@ def test_a_recorded_scene_fits_the_window_and_rings_a_word_within_its_line(opene
 
 def test_no_scene_scrolls_sideways_on_a_phone(opened: Browser) -> None:
     opened.show_as(*PHONE, is_phone=True)
-    for place in range(len(SHIPPED) + len(OWN)):
-        go(opened, place)
-        assert opened.script("return document.documentElement.scrollWidth - innerWidth") <= 0, place
+    for index in range(len(SHIPPED) + len(OWN)):
+        go(opened, index)
+        assert opened.script("return document.documentElement.scrollWidth - innerWidth") <= 0, index
 
 
 BOXES = """
@@ -226,8 +226,8 @@ return [...arguments].map(boxOf).map((box) => [box.top, box.bottom]);
 @pytest.mark.parametrize("size", [DESK, (1920, 1080)])
 def test_question_translation_and_map_are_in_sight_together(opened: Browser, size: tuple[int, int]) -> None:
     opened.show_as(*size)
-    for place, scene in enumerate(SHIPPED):
-        go(opened, place)
+    for index, scene in enumerate(SHIPPED):
+        go(opened, index)
         boxes = opened.script(BOXES, "question", "translation", "map", "reading")
         assert all(0 <= top <= bottom <= size[1] for top, bottom in boxes), (scene.title, boxes)
     assert opened.script("return scrollY") == 0
@@ -242,8 +242,8 @@ def test_a_projector_shows_the_map_next_to_the_lesson(opened: Browser) -> None:
 
 def test_on_a_phone_the_question_stays_in_sight_above_the_map(opened: Browser) -> None:
     opened.show_as(*PHONE, is_phone=True)
-    for place, scene in enumerate(SHIPPED):
-        go(opened, place)
+    for index, scene in enumerate(SHIPPED):
+        go(opened, index)
         opened.click('[title="Cross-attention · layer 3 · head 8"]')
         question, large = opened.script(BOXES, "question", "map")
         assert 0 <= question[0] <= question[1] <= large[0] < large[1] <= PHONE[1], (scene.title, question, large)

@@ -49,11 +49,11 @@ def test_every_scene_shows_its_own_sentence_head_and_pinned_cell(qapp) -> None:
     said = read_by_the_script(lesson_page_html("Title", PARTS), SAID)
     for text in (TRANSLATION.source_text, OTHER.source_text, TRANSLATION.text, OTHER.text):
         assert text in said
-    assert any(each.endswith("layer 2 · head 3") for each in said)
-    assert any(each.endswith("layer 1 · head 2") for each in said)
+    assert any(text.endswith("layer 2 · head 3") for text in said)
+    assert any(text.endswith("layer 1 · head 2") for text in said)
     weight = TRANSLATION.maps.cross[1, 2, 1, 2]
-    assert [each for each in said if f": {weight:.4f} (pinned" in each]
-    assert sum("Point at a cell to read it" in each for each in said) == 1, "nothing is pinned in the second scene"
+    assert [text for text in said if f": {weight:.4f} (pinned" in text]
+    assert sum("Point at a cell to read it" in text for text in said) == 1, "nothing is pinned in the second scene"
 
 
 def test_every_scene_has_the_parts_that_the_script_fills() -> None:
@@ -62,9 +62,9 @@ def test_every_scene_has_the_parts_that_the_script_fills() -> None:
     assert sorted(ids) == ["colors", "theme"]
     parts = [attributes["data-part"] for _, attributes in Parts(page).tags if "data-part" in attributes]
     assert len(parts) == 2 * len(set(parts))
-    wanted = set(re.findall(r'\bpart\("([a-z]+)"\)', page))
-    assert len(wanted) > 10
-    assert wanted <= set(parts), "what the script looks for is there"
+    filled = set(re.findall(r'\bpart\("([a-z]+)"\)', page))
+    assert len(filled) > 10
+    assert filled <= set(parts), "what the script looks for is there"
 
 
 def test_the_words_of_the_lesson_are_escaped() -> None:
@@ -115,7 +115,7 @@ def test_scenes_are_printed_two_on_a_page_with_room_for_answers() -> None:
 
 
 def heads_in(maps: Mapping[MapKind, FloatArray]) -> list[Head]:
-    return [Head(kind, *place) for kind, each in maps.items() for place in np.ndindex(*each.shape[:2])]
+    return [Head(kind, *index) for kind, array in maps.items() for index in np.ndindex(*array.shape[:2])]
 
 
 LONG = "A sentence that is long enough for two lines on paper, even if its letters are small, as in a caption it is."
@@ -129,7 +129,7 @@ def test_a_browser_prints_two_scenes_on_a_page(notes: tuple[str, ...], tmp_path:
     if browser is None:
         pytest.skip("needs chromium: the package chromium of Debian")
     asked = [replace(part, question="Why?", answer="So.") for part in (*PARTS, *PARTS)]
-    asked = [replace(each, content=replace(each.content, notes=notes)) for each in asked]
+    asked = [replace(scene, content=replace(scene.content, notes=notes)) for scene in asked]
     sheet = SheetScene("Title", "Ein Satz.", "Text", "Why?", "So.", tuple(map(Ringed, notes)), SCENE.drawing)
     sheets = [replace(sheet, caption=Ringed(LONG)) for _ in asked]
     (tmp_path / "page.html").write_text(lesson_page_html("Title", asked), encoding="utf-8")

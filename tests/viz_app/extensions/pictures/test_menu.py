@@ -132,7 +132,7 @@ def test_picture_and_table_go_to_the_clipboard(page: MapsPage, menu: ExportMenu,
     menu.entries["copy picture"].trigger()
     assert QGuiApplication.clipboard().image().size() == page.head.heatmap.grab().toImage().size()
     assert len(told) == 2
-    assert all("copied" in each for each in told)
+    assert all("copied" in message for message in told)
 
 
 @pytest.mark.slow

@@ -42,9 +42,9 @@ def packed(checkpoint: Checkpoint) -> PackedModel:
 
 def held(page: str, name: str) -> str:
     """The text of one of the page's script elements, which ends where a browser ends it."""
-    found = re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script', page, re.DOTALL)
-    assert found is not None, name
-    return found[1]
+    match = re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script', page, re.DOTALL)
+    assert match is not None, name
+    return match[1]
 
 
 def test_the_page_holds_the_model_as_packed(checkpoint: Checkpoint, packed: PackedModel) -> None:
@@ -64,8 +64,8 @@ def test_sentences_and_names_are_never_markup(checkpoint: Checkpoint, packed: Pa
 
 def test_terms_and_marks_are_explained(checkpoint: Checkpoint, packed: PackedModel) -> None:
     page = running_page_html(checkpoint, "mine", packed)
-    terms = {each.title: each.text for each in glossary() if each.title in TERMS}
-    assert list(terms) == [each.title for each in glossary() if each.title in terms]
+    terms = {term.title: term.text for term in glossary() if term.title in TERMS}
+    assert list(terms) == [term.title for term in glossary() if term.title in terms]
     assert len(terms) == len(TERMS)
     for term, text in terms.items():
         assert f"<dt>{html.escape(term)}</dt><dd>{html.escape(text)}</dd>" in page
@@ -82,7 +82,7 @@ def test_no_script_reads_texts_as_markup_or_asks_a_network() -> None:
 
 def test_examples_and_the_head_in_view_are_those_of_the_gallery(checkpoint: Checkpoint, packed: PackedModel) -> None:
     data = json.loads(held(running_page_html(checkpoint, "mine", packed, examples=gallery()), "data"))
-    assert [each["text"] for group in data["examples"] for each in group["members"]] == [
+    assert [example["text"] for group in data["examples"] for example in group["members"]] == [
         e.text for e in gallery() if e.see
     ]
     assert data["head"] == vars(gallery()[0].head)
@@ -156,8 +156,8 @@ def test_the_command_writes_a_lesson_into_the_page(tmp_path: Path) -> None:
     assert main(["page", "--lesson", str(ATTENTION), "--out", str(target)]) == 0
     page, lesson = target.read_text(encoding="utf-8"), read_lesson_file(ATTENTION)
     data = json.loads(held(page, "lesson-data"))
-    assert [each["title"] for each in data["scenes"]] == [scene.title for scene in lesson.scenes]
-    assert [each["answer"] for each in data["scenes"]] == [scene.answer for scene in lesson.scenes]
+    assert [scene["title"] for scene in data["scenes"]] == [scene.title for scene in lesson.scenes]
+    assert [scene["answer"] for scene in data["scenes"]] == [scene.answer for scene in lesson.scenes]
     assert f"<title>Augenmerk · {lesson.title}</title>" in page
 
 

@@ -98,15 +98,15 @@ def evaluated(expression: str, **values: Any) -> Any:
 def test_changes_are_listed_as_in_the_window(seed: int) -> None:
     chosen = CHANGES if seed == 0 else tuple(random.Random(seed).sample(CHANGES, 9))
     experiment = Experiment("Zwei Hunde.", interventions=chosen)
-    found = evaluated(
+    groups = evaluated(
         "new ChangeTexts(kinds, phrases).inGroups(experiment.interventions)",
         kinds=KINDS,
         phrases=dict(PHRASES),
         experiment=experiment_to_json(experiment),
     )
     expected = in_groups(experiment.interventions, HEADS)
-    assert [each["text"] for each in found] == [text for text, _ in expected]
-    assert [each["interventions"] for each in found] == [list(map(part_to_json, members)) for _, members in expected]
+    assert [group["text"] for group in groups] == [text for text, _ in expected]
+    assert [group["interventions"] for group in groups] == [list(map(part_to_json, members)) for _, members in expected]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_rows_follow_their_tokens_as_in_the_window(before: str, after: str, noti
     new = make_translation("zwei hunde .", after, experiment=Experiment("zwei hunde ."))
     experiment = Experiment(old.source_text, interventions=(*rows, ForcedToken(1, "▁big")))
     expected = follow_tokens(ExperimentEditor(Step(experiment)), old, new)
-    found = evaluated(
+    answer = evaluated(
         """[followTokens(experiment, before, after)].map((found) =>
           found && [found.experiment, new ChangeTexts(kinds, phrases).followed(found)])[0]""",
         experiment=experiment_to_json(experiment),
@@ -171,10 +171,10 @@ def test_rows_follow_their_tokens_as_in_the_window(before: str, after: str, noti
         phrases=dict(PHRASES),
     )
     if expected is None:
-        assert (found, notice) == (None, "")
+        assert (answer, notice) == (None, "")
     else:
-        assert found == [experiment_to_json(expected.editor.experiment), expected.notice]
-        assert found[1].startswith(notice)
+        assert answer == [experiment_to_json(expected.editor.experiment), expected.notice]
+        assert answer[1].startswith(notice)
 
 
 def test_long_texts_are_elided_as_in_the_window() -> None:
@@ -189,8 +189,8 @@ DATA = {
 
 
 def of_link(address: str) -> tuple[Experiment, list[str]]:
-    found = evaluated('experimentOf(address, data, "Hallo.")', address=address, data=DATA)
-    return experiment_from_json(found["experiment"]), found["unread"]
+    answer = evaluated('experimentOf(address, data, "Hallo.")', address=address, data=DATA)
+    return experiment_from_json(answer["experiment"]), answer["unread"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_link_holds_the_whole_experiment_in_the_fields_of_the_command(text: st
         elif options:
             values.append(word)
     joined = ("off", "feed-forward-off")
-    assert {name: found for name, found in fields.items() if name not in ("text", *joined)} == {
+    assert {name: value for name, value in fields.items() if name not in ("text", *joined)} == {
         name: values for name, values in options.items() if name not in joined
     }
     heads = {f"{head.kind}:{head.layer + 1}:{head.head + 1}" for head in HEADS if head.kind == "cross"}
@@ -273,24 +273,24 @@ def test_a_link_without_a_sentence_changes_the_first_one() -> None:
     ],
 )
 def test_a_refusal_names_what_is_shown_as_in_the_window(before: Experiment, after: Experiment) -> None:
-    found = evaluated(
+    notice = evaluated(
         "new ChangeTexts(kinds, phrases).refusal(after, before)",
         kinds=KINDS,
         phrases=dict(PHRASES),
         before=experiment_to_json(before),
         after=experiment_to_json(after),
     )
-    assert found == edits.refused_notice(after, before)
+    assert notice == edits.refused_notice(after, before)
 
 
 def test_new_words_are_those_that_difflib_finds() -> None:
     chance = random.Random(0)
     pairs = [[chance.choices("abcd", k=chance.randrange(9)) for _ in range(2)] for _ in range(200)]
-    found = evaluated("pairs.map(([before, after]) => [...newPlaces(before, after)])", pairs=pairs)
-    for (before, after), places in zip(pairs, found, strict=True):
+    by_pair = evaluated("pairs.map(([before, after]) => [...newPlaces(before, after)])", pairs=pairs)
+    for (before, after), places in zip(pairs, by_pair, strict=True):
         blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
-        kept = {block.b + place for block in blocks for place in range(block.size)}
-        assert places == [place for place in range(len(after)) if place not in kept], (before, after)
+        unchanged = {block.b + offset for block in blocks for offset in range(block.size)}
+        assert places == [index for index in range(len(after)) if index not in unchanged], (before, after)
 
 
 def test_numbers_read_as_in_the_window() -> None:
@@ -303,9 +303,9 @@ def test_numbers_read_as_in_the_window() -> None:
 def test_words_of_a_sentence_lose_no_character() -> None:
     text, words = "İn “the” snow.", ["the", "snow", "missing", "."]
     described = [{"text": word, "start": 0, "end": 1} for word in words]
-    found = evaluated("piecesOf(text, words)", text=text, words=described)
-    assert "".join(each["text"] for each in found) == text
-    assert [each["text"] for each in found if each["word"]] == ["the", "snow", "."]
+    pieces = evaluated("piecesOf(text, words)", text=text, words=described)
+    assert "".join(piece["text"] for piece in pieces) == text
+    assert [piece["text"] for piece in pieces if piece["word"]] == ["the", "snow", "."]
 
 
 def described(translation: Translation) -> dict[str, Any]:
@@ -316,8 +316,10 @@ def described(translation: Translation) -> dict[str, Any]:
         "sourceTokens": translation.source_tokens,
         "readTokens": translation.read_tokens,
         "predictedTokens": translation.predicted_tokens,
-        **{name: [{"text": each.text, "start": each.start, "end": each.end} for each in words[name]] for name in words},
-        "attention": {kind: {"shape": each.shape, "values": each.ravel().tolist()} for kind, each in maps.items()},
+        **{name: [{"text": word.text, "start": word.start, "end": word.end} for word in words[name]] for name in words},
+        "attention": {
+            kind: {"shape": weights.shape, "values": weights.ravel().tolist()} for kind, weights in maps.items()
+        },
     }
 
 
@@ -327,7 +329,7 @@ def test_maps_are_merged_and_compared_as_in_the_window(target: str) -> None:
     off = Experiment("", interventions=(HeadScaled(Head("cross", 0, 1)),))
     changed = make_translation("ein wolken|kratz|er schnee .", target, num_layers=2, experiment=off)
     kinds = list(itertools.product(ATTENTION_KINDS, ("read", "predicted"), (True, False), SHOWN_MAPS))
-    found = evaluated(
+    answers = evaluated(
         """choices.map(([kind, mode, merges, shown]) => {
           const found = shownMaps(result, kind, { mode, merges, shown }, data);
           return { ...found, values: Array.from(found.values) }; // no value is null
@@ -336,18 +338,21 @@ def test_maps_are_merged_and_compared_as_in_the_window(target: str) -> None:
         result={"changed": described(changed), "original": described(original)},
         data={"ends": sorted(STARTS | ENDS), "least": LEAST_DIFFERENCE},
     )
-    for (kind, mode, merges, shown), each in zip(kinds, found, strict=True):
+    for (kind, mode, merges, shown), answer in zip(kinds, answers, strict=True):
         state = ExperimentState(MapViewSettings(label_mode=mode, merges_words=merges, shown=shown))
         state.accept(make_result(changed, original))
         view = state.maps.view_all(kind)
-        assert (each["rows"]["labels"], each["columns"]["labels"]) == (list(view.row_labels), list(view.column_labels))
+        assert (answer["rows"]["labels"], answer["columns"]["labels"]) == (
+            list(view.row_labels),
+            list(view.column_labels),
+        )
         axes = view.labelled.queries, view.labelled.keys
         for name, axis in zip(("rows", "columns"), axes, strict=True):
-            assert each[name]["are"] == axis.meaning
-            assert [tuple(positions) for positions in each[name]["positions"]] == list(axis.positions)
-        values = np.array(each["values"], dtype=np.float32).reshape(view.values.shape)
+            assert answer[name]["are"] == axis.meaning
+            assert [tuple(positions) for positions in answer[name]["positions"]] == list(axis.positions)
+        values = np.array(answer["values"], dtype=np.float32).reshape(view.values.shape)
         np.testing.assert_allclose(values, view.values, rtol=0, atol=1e-6)
-        assert each["isSigned"] == state.maps.is_signed(kind)
-        assert each["top"] == pytest.approx(top_values(state.maps, kind)[0, 0])
-        new = [[band["index"] for band in each["changed"] if band["isRow"] == is_row] for is_row in (True, False)]
+        assert answer["isSigned"] == state.maps.is_signed(kind)
+        assert answer["top"] == pytest.approx(top_values(state.maps, kind)[0, 0])
+        new = [[band["index"] for band in answer["changed"] if band["isRow"] == is_row] for is_row in (True, False)]
         assert new == [sorted(entries) for entries in state.maps.new_entries(kind)], (kind, mode, merges, shown)

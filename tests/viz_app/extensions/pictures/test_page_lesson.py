@@ -55,7 +55,7 @@ def computed(lesson: Lesson, translator: Translator) -> list[PageScene]:
     model = ModelInfo("mine", None, translator.run_config, translator.device, 1, digest=translator.digest)
     own = ModelReference("mine", translator.digest)
     lesson = replace(
-        lesson, scenes=tuple(replace(each, saved=replace(each.saved, model=own)) for each in lesson.scenes)
+        lesson, scenes=tuple(replace(scene, saved=replace(scene.saved, model=own)) for scene in lesson.scenes)
     )
     results = LessonResultsJob(lesson.scenes, model, answer_now).run(translator, lambda _: None, lambda: False)
     return page_scenes(lesson, results, model)
@@ -73,7 +73,7 @@ def computed(lesson: Lesson, translator: Translator) -> list[PageScene]:
         (scene(view={"hides_wrapping": True}), "hidden tokens"),
         (scene(view={"hides_punctuation": True}), "hidden tokens"),
     ],
-    ids=lambda each: each if isinstance(each, str) else "",
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_scenes_beyond_the_page_are_recorded_for_a_reason(recorded: Scene, reason: str) -> None:
     assert why_recorded(recorded) == reason
@@ -117,7 +117,9 @@ def test_a_scene_says_everything_that_the_page_shows(bundled_translator: Transla
     assert data["title"] == "Lesson"
     described = data["scenes"][0]
     assert experiment_from_json(described.pop("experiment")) == asked.saved.experiment
-    plain, off = (bundled_translator.run(Experiment(SENTENCE, interventions=each)) for each in ((), (OFF,)))
+    plain, off = (
+        bundled_translator.run(Experiment(SENTENCE, interventions=interventions)) for interventions in ((), (OFF,))
+    )
     is_same = plain.text == off.text
     assert described["choices"][described["right"]] == ("The words stay the same" if is_same else "Other words")
     assert described["answer"].endswith(" Look again.")
@@ -137,7 +139,7 @@ def test_a_scene_says_everything_that_the_page_shows(bundled_translator: Transla
     assert (first.recorded, second.recorded) == (None, None)
     assert "mean of 8 heads" in data["scenes"][1]["note"]
     assert data["scenes"][1]["choices"] == []
-    assert [each["merges"] for each in data["scenes"]] == [True, False]
+    assert [scene["merges"] for scene in data["scenes"]] == [True, False]
 
 
 @pytest.mark.heavy
@@ -150,7 +152,7 @@ def test_a_recorded_scene_holds_the_maps_that_the_window_shows(bundled_translato
     assert rollout.recorded.measure == "rollout"
     assert given.recorded is not None
     assert given.recorded.translation.is_given
-    assert [each.reason for each in (beam, rollout, given)] == [why_recorded(each) for each in lesson.scenes]
+    assert [scene.reason for scene in (beam, rollout, given)] == [why_recorded(scene) for scene in lesson.scenes]
 
 
 @pytest.mark.heavy
@@ -184,8 +186,8 @@ def test_scenes_of_another_model_are_refused_by_name() -> None:
 def test_a_change_that_a_scene_drops_is_reported_as_on_handouts() -> None:
     translator = make_translator("subwords, pre-norm, all tied")
     lesson = Lesson("Title", (scene(changes=(ForcedToken(0, "nosuchword"),)),))
-    (found,) = computed(lesson, translator)
-    assert found.note == "Dropped because it does not fit this model or sentence: step 1: nosuchword."
+    (computed_scene,) = computed(lesson, translator)
+    assert computed_scene.note == "Dropped because it does not fit this model or sentence: step 1: nosuchword."
 
 
 def test_scenes_of_a_page_are_computed_with_the_weights_that_it_holds() -> None:
@@ -195,8 +197,8 @@ def test_scenes_of_a_page_are_computed_with_the_weights_that_it_holds() -> None:
     info = ModelInfo("mine", None, translator.run_config, translator.device, 1)
     for rounds, own in ((True, expected), (False, translator)):
         job = LessonResultsJob([scene()], info, rounds=rounds)
-        (found,) = job.run(translator, lambda _: None, lambda: False)
-        assert found.result.changed.log_probabilities == own.run(Experiment(SENTENCE)).log_probabilities
+        (computed_scene,) = job.run(translator, lambda _: None, lambda: False)
+        assert computed_scene.result.changed.log_probabilities == own.run(Experiment(SENTENCE)).log_probabilities
 
 
 @pytest.mark.heavy
@@ -204,5 +206,5 @@ def test_scenes_of_a_page_are_computed_with_the_weights_that_it_holds() -> None:
 def test_every_scene_of_the_shipped_lessons_is_live(path: Any, bundled_translator: Translator) -> None:
     lesson = read_lesson_file(path)
     scenes = computed(lesson, bundled_translator)
-    assert [each.reason for each in scenes] == [""] * len(lesson.scenes)
-    assert [each.experiment for each in scenes] == [each.saved.experiment for each in lesson.scenes]
+    assert [scene.reason for scene in scenes] == [""] * len(lesson.scenes)
+    assert [scene.experiment for scene in scenes] == [scene.saved.experiment for scene in lesson.scenes]

@@ -174,29 +174,29 @@ def test_the_head_that_aligns_is_found_by_looking_at_all_of_cross_attention(
         (translation.predicted_tokens.index(word), translation.source_tokens.index(source))
         for word, source in PAIRS.items()
     ]
-    found: dict[Head, float] = {}
-    for head in [each for each in heads_of(bundled_translator.checkpoint.run.model) if each.kind == "cross"]:
+    sums: dict[Head, float] = {}
+    for head in [head for head in heads_of(bundled_translator.checkpoint.run.model) if head.kind == "cross"]:
         browser.click(f'[aria-label="Cross-attention · layer {head.layer + 1} · head {head.head + 1}"]')
         seen = weights(browser)
         np.testing.assert_allclose(seen, maps[head.layer, head.head], rtol=0, atol=HALF_A_DIGIT)
-        found[head] = sum(seen[place] for place in places)
-    expected = max(found, key=lambda head: sum(maps[head.layer, head.head][place] for place in places))
-    assert max(found, key=found.__getitem__) == expected
-    assert found[expected] > 0.8 * len(PAIRS)
+        sums[head] = sum(seen[cell] for cell in places)
+    expected = max(sums, key=lambda head: sum(maps[head.layer, head.head][cell] for cell in places))
+    assert max(sums, key=sums.__getitem__) == expected
+    assert sums[expected] > 0.8 * len(PAIRS)
 
 
 def test_all_cross_attention_is_switched_off_and_on_by_one_button(
     browser: Browser, bundled_translator: Translator
 ) -> None:
     config = bundled_translator.checkpoint.run.model
-    cross = [each for each in heads_of(config) if each.kind == "cross"]
-    off = Experiment(SENTENCE, interventions=tuple(HeadScaled(each, 0.0) for each in cross))
+    cross = [head for head in heads_of(config) if head.kind == "cross"]
+    off = Experiment(SENTENCE, interventions=tuple(HeadScaled(head, 0.0) for head in cross))
     browser.click('[aria-label="Switch all heads of cross-attention off"]')
     check_same(browser, bundled_translator, off)
     assert browser.texts("#chips li") == ["all cross-attention off ✕"]
     named = "return [...document.querySelectorAll('.head')].map((each) => each.getAttribute('aria-label'))"
     assert browser.script(named) == [
-        f"{display_text(each.title)}{', off' * (each in cross)}" for each in heads_of(config)
+        f"{display_text(head.title)}{', off' * (head in cross)}" for head in heads_of(config)
     ]
     browser.click("#chips button")
     check_same(browser, bundled_translator, Experiment(SENTENCE))
@@ -204,10 +204,10 @@ def test_all_cross_attention_is_switched_off_and_on_by_one_button(
 
 def test_a_word_is_forced_by_choosing_and_by_typing_it(browser: Browser, bundled_translator: Translator) -> None:
     original = bundled_translator.run(Experiment(SENTENCE))
-    place = original.predicted_tokens.index("shirt")
-    browser.click(f"#translation button:nth-of-type({place + 1})")
+    step = original.predicted_tokens.index("shirt")
+    browser.click(f"#translation button:nth-of-type({step + 1})")
     browser.click("#dialog tr:nth-child(2) .alternative")
-    second = ForcedToken(place, original.alternatives[place][1].entry)
+    second = ForcedToken(step, original.alternatives[step][1].entry)
     check_same(browser, bundled_translator, Experiment(SENTENCE, interventions=(second,)))
     browser.click("#undo")
     browser.click("#translation button:nth-of-type(2)")
@@ -222,8 +222,8 @@ def test_a_word_is_forced_by_choosing_and_by_typing_it(browser: Browser, bundled
 
 def _id_of(translator: Translator, text: str) -> int:
     (word,) = translator.checkpoint.codecs.target.encode_text(f"a {text}")[1:]
-    (found,) = word.ids
-    return found
+    (token_id,) = word.ids
+    return token_id
 
 
 def test_a_row_is_moved_by_dragging_and_by_keys(browser: Browser, bundled_translator: Translator) -> None:
@@ -247,12 +247,12 @@ def test_a_row_is_moved_by_dragging_and_by_keys(browser: Browser, bundled_transl
     at = browser.text("#reading").split("“")
     assert at[1].startswith("dogs”")
     column = [f"{source_token}”" in at[2] for source_token in translation.source_tokens].index(True)
-    kept = Experiment(ALIGNED, interventions=(_row_to(row, column, translation.source_tokens),))
-    check_same(browser, bundled_translator, kept)
+    expected = Experiment(ALIGNED, interventions=(_row_to(row, column, translation.source_tokens),))
+    check_same(browser, bundled_translator, expected)
 
 
 def _row_to(row: int, key: int, tokens: tuple[str, ...]) -> AttentionRow:
-    return AttentionRow(HEAD, row, tuple(float(place == key) for place in range(len(tokens))))
+    return AttentionRow(HEAD, row, tuple(float(column == key) for column in range(len(tokens))))
 
 
 def test_words_and_differences_are_shown_as_in_the_window(browser: Browser, bundled_translator: Translator) -> None:
@@ -316,7 +316,7 @@ def test_the_focus_stays_with_the_changes_when_the_last_is_taken_back(browser: B
 
 
 def test_the_hint_of_an_example_leaves_with_its_sentence(browser: Browser) -> None:
-    example = next(each for each in gallery() if each.see and each.off is not None)
+    example = next(example for example in gallery() if example.see and example.off is not None)
     choose(browser, "examples", example.text)
     browser.settle()
     assert browser.text("#hint") == example.see
@@ -332,9 +332,9 @@ def test_the_hint_of_an_example_leaves_with_its_sentence(browser: Browser) -> No
 
 def test_examples_and_hints_name_nothing_that_the_page_lacks(browser: Browser) -> None:
     offered = browser.texts("#examples optgroup option")
-    assert offered == [each.text for each in gallery() if each.see]
+    assert offered == [example.text for example in gallery() if example.see]
     assert len(offered) < len(gallery())
-    hints = " ".join(each.see for each in gallery())
+    hints = " ".join(example.see for example in gallery())
     assert not re.search("Analysis|Measure all|beam", hints)
 
 
@@ -349,8 +349,8 @@ def test_words_are_marked_as_read_next_to_the_sentence(browser: Browser, bundled
     }
     assert set(marked.values()) == {"rare", "respelled"}
     assert browser.script("return document.getElementById('source').checkVisibility()")
-    each = "[...document.querySelectorAll('#source button')].map((each) => [each.textContent, each.className])"
-    for word, names in browser.script(f"return {each}"):
+    buttons = "[...document.querySelectorAll('#source button')].map((each) => [each.textContent, each.className])"
+    for word, names in browser.script(f"return {buttons}"):
         assert ("rare" in names.split() or "respelled" in names.split()) == (word in marked), word
     assert browser.text("#source-note").startswith("Dotted words are rare")
     focus = "[...document.querySelectorAll('#source button')].find((e) => e.textContent === arguments[0]).focus()"
@@ -728,7 +728,7 @@ def test_the_role_of_the_head_in_view_is_named_as_measured(browser: Browser) -> 
     sample = read_sample_roles(bundled_model_path(), ModelConfig())
     assert sample is not None
     heads = (Head("cross", 1, 7), Head("encoder", 2, 0), Head("decoder", 0, 7), Head("cross", 1, 4))
-    assert {sample.role(each) for each in heads} == {"aligner", "previous", "mixed"}
+    assert {sample.role(head) for head in heads} == {"aligner", "previous", "mixed"}
     for head in heads:
         browser.click(f'[aria-label="{display_text(head.title)}"]')
         role = sample.role(head)
@@ -755,14 +755,14 @@ def test_nothing_scrolls_sideways_on_a_phone_and_texts_have_contrast(browser: Br
 
 
 def test_the_tab_key_reaches_all_controls(browser: Browser) -> None:
-    wanted = set(browser.script(REACHABLE))
+    reachable = set(browser.script(REACHABLE))
     reached = set()
     browser.script("document.activeElement.blur()")
-    for _ in range(2 * len(wanted)):
+    for _ in range(2 * len(reachable)):
         browser.press(TAB)
         reached.add(browser.script(FOCUSED))
-    assert len(wanted) > 20
-    assert wanted <= reached, wanted - reached
+    assert len(reachable) > 20
+    assert reachable <= reached, reachable - reached
 
 
 def test_all_controls_have_a_name_for_screen_readers(browser: Browser) -> None:
@@ -772,7 +772,9 @@ def test_all_controls_have_a_name_for_screen_readers(browser: Browser) -> None:
     named = [
         (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node.get("ignored")
     ]
-    controls = [each for each in named if each[0] in {"button", "textbox", "combobox", "slider", "application"}]
+    controls = [
+        control for control in named if control[0] in {"button", "textbox", "combobox", "slider", "application"}
+    ]
     assert len(controls) > 80
     assert [control for control in controls if not control[1].strip()] == []
     roles = {role for role, _ in named}

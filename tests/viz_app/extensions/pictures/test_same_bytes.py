@@ -69,5 +69,5 @@ def test_the_table_of_a_pdf_by_qt_names_the_place_of_each_object(qapp) -> None:
     assert int(content.split()[-2]) == table
     places = [int(line[:10]) for line in content[table:].splitlines() if line.endswith(b" 00000 n ")]
     assert len(places) > 10
-    for number, place in enumerate(places, start=1):
-        assert content[place:].startswith(b"%d 0 obj" % number)
+    for number, offset in enumerate(places, start=1):
+        assert content[offset:].startswith(b"%d 0 obj" % number)

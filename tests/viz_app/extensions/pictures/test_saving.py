@@ -38,15 +38,17 @@ def weights_of(page: MapsPage) -> np.ndarray:
 def svg_text(path: Path) -> tuple[str, dict[str, int]]:
     """All words of a picture in one line, and how many elements of each kind it has."""
     names = [element.tag.rpartition("}")[2] for element in ElementTree.parse(path).iter()]
-    words = " ".join("".join(each.itertext()) for each in ElementTree.parse(path).iter() if each.tag.endswith("}text"))
+    words = " ".join(
+        "".join(element.itertext()) for element in ElementTree.parse(path).iter() if element.tag.endswith("}text")
+    )
     return " ".join(words.split()), {name: names.count(name) for name in names}
 
 
 def pdf_streams(path: Path) -> list[bytes]:
     """The content of a PDF: drawing commands, fonts, and which sign stands for which letter."""
-    found = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", path.read_bytes(), re.DOTALL)
+    matches = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", path.read_bytes(), re.DOTALL)
     streams = []
-    for stream in found:
+    for stream in matches:
         try:
             streams.append(zlib.decompress(stream))
         except zlib.error:
@@ -318,8 +320,8 @@ def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: M
     assert "picked: Row der → " in snapshot.drawing.caption
     translation = page.state.translation
     assert translation is not None
-    given = Experiment(SENTENCE, GivenTarget(translation.text))
-    page.state.show_translation(replace(translation, experiment=given))
+    experiment = Experiment(SENTENCE, GivenTarget(translation.text))
+    page.state.show_translation(replace(translation, experiment=experiment))
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
     assert "given translation: " in snapshot.drawing.caption
@@ -417,8 +419,8 @@ def test_browsers_know_the_fonts_of_a_picture_of_the_page(saving: Saving, tmp_pa
     elements = list(ElementTree.parse(tmp_path / "page.svg").iter())
     families = {element.attrib["font-family"] for element in elements if "font-family" in element.attrib}
     assert families
-    for each in families:
-        names = [name.strip() for name in each.split(",")]
+    for family in families:
+        names = [name.strip() for name in family.split(",")]
         assert names[-1] == "sans-serif"
         assert "Sans Serif" not in names
         assert len(names) > 2

@@ -90,12 +90,12 @@ def written(bundled_translator: Translator, qapp):
         ((), {"view": {"head": ("cross", 8, 8)}}, "The view has heads that this model lacks: cross 9·9."),
         ((), {"page": "word"}, "In the app, this scene shows: Word tab. Here is the map of the same sentence."),
     ],
-    ids=lambda each: each[:40] if isinstance(each, str) else "",
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
 def test_sheets_and_pages_name_what_the_map_does_not_show(written, changes, options, note: str) -> None:
     sheet, page = written(*changes, **options)
     assert note in Text(sheet).text
-    assert any(each.startswith(note) for each in page)
+    assert any(line.startswith(note) for line in page)
 
 
 def test_a_scene_of_another_part_of_the_app_names_the_cell_to_look_at_there(written) -> None:
@@ -122,7 +122,7 @@ def test_a_mean_of_heads_is_named_where_one_head_is_drawn(written) -> None:
     sheet, page = written(view={"scope": "layer", "several": tuple(("cross", 1, head) for head in range(8))})
     assert "Cross-attention · layer 2 · mean of 8 heads. Each row" in sheet
     note = "In the app, this scene shows several heads together: Cross-attention · layer 2 · mean of 8 heads."
-    assert any(each.startswith(note) for each in page)
+    assert any(line.startswith(note) for line in page)
 
 
 def test_the_factor_of_a_scaled_head_stands_at_its_map(written) -> None:
@@ -163,7 +163,7 @@ def test_the_colours_of_a_difference_reach_to_the_largest_value_on_the_sheet(wri
     (top,) = {float(value) for value in re.findall(r">[−+](\d\.\d{3,}|\d\.\d\d)</text>", sheet) if len(value) > 3}
     assert top == pytest.approx(max(cells), abs=0.006)
     colors = color_table(is_dark=False, is_signed=True).rgb
-    assert any(bytes(colors[place]).hex() in sheet for place in (0, 254)), "the largest value has the last colour"
+    assert any(bytes(colors[index]).hex() in sheet for index in (0, 254)), "the largest value has the last colour"
     plain, _ = written()
     assert ">1.00</text>" in plain, "shares keep the scale up to 1"
 
@@ -174,4 +174,4 @@ def test_a_page_of_all_heads_names_networks_that_are_off_or_scaled(qapp) -> None
     kinds = json.loads(Parts(page_html(content(translation=changed))).scripts[0])["kinds"]
     assert [kind["networks"] for kind in kinds] == [["FFN off", ""], ["", "FFN ×1.5"], ["", "FFN ×1.5"]]
     plain = json.loads(Parts(page_html(content())).scripts[0])["kinds"]
-    assert [each["networks"] for each in plain] == [["", ""]] * 3
+    assert [scene["networks"] for scene in plain] == [["", ""]] * 3

@@ -55,28 +55,28 @@ class Pdf:
         assert resources is not None
         assert contents is not None
         names = dict(re.findall(rb"/(F\d+) (\d+) 0 R", self.objects[int(resources[1])]))
-        found, font = "", {}
+        text, font = "", {}
         for name, glyphs in re.findall(r"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>", self.stream(int(contents[1]))):
             if name:
                 font = letters[int(names[name.encode()])]
             else:
-                found += "".join(font.get(int(glyphs[i : i + 4], 16), "") for i in range(0, len(glyphs), 4))
-        return found
+                text += "".join(font.get(int(glyphs[i : i + 4], 16), "") for i in range(0, len(glyphs), 4))
+        return text
 
     def number_of(self, body: bytes) -> int:
-        return next(number for number, each in self.objects.items() if each is body)
+        return next(number for number, other in self.objects.items() if other is body)
 
     @staticmethod
     def letters(table: str) -> dict[int, str]:
-        found = {}
+        letters = {}
         for part in re.findall(r"beginbfrange(.*?)endbfrange", table, re.DOTALL):
             for first, last, start in re.findall(r"^<(\w+)> <(\w+)> <(\w+)>$", part, re.MULTILINE):
                 for index in range(int(last, 16) - int(first, 16) + 1):
-                    found[int(first, 16) + index] = chr(int(start, 16) + index)
+                    letters[int(first, 16) + index] = chr(int(start, 16) + index)
             for first, _, many in re.findall(r"<(\w+)> <(\w+)> \[(.*?)\]", part):
-                for index, each in enumerate(re.findall(r"<(\w+)>", many)):
-                    found[int(first, 16) + index] = bytes.fromhex(each).decode("utf-16-be")
-        return found
+                for index, code in enumerate(re.findall(r"<(\w+)>", many)):
+                    letters[int(first, 16) + index] = bytes.fromhex(code).decode("utf-16-be")
+        return letters
 
 
 def saved(tmp_path: Path, count: int, sheet: Sheet = "worksheet", **changes: object) -> Pdf:
@@ -119,7 +119,7 @@ def test_a_scene_that_is_longer_than_a_page_goes_on_on_the_next_one(qapp, tmp_pa
 def test_a_ring_is_drawn_around_the_word_that_is_pointed_at(qapp, tmp_path: Path) -> None:
     def num_ringed(*notes: Ringed) -> int:
         pdf = saved(tmp_path, 1, notes=notes, drawing=None)
-        red, green, blue = (int(PRINT_COLORS["pointer"][place : place + 2], 16) / 255 for place in (1, 3, 5))
+        red, green, blue = (int(PRINT_COLORS["pointer"][offset : offset + 2], 16) / 255 for offset in (1, 3, 5))
         contents = re.search(rb"/Contents (\d+) 0 R", pdf.pages[0])
         assert contents is not None
         colors = re.findall(r"([\d.]+) ([\d.]+) ([\d.]+) SCN", pdf.stream(int(contents[1])))
@@ -137,7 +137,7 @@ def test_fonts_are_in_the_file_and_the_paper_has_its_size(qapp, tmp_path: Path) 
     assert all(b"/FontFile" in font for font in pdf.fonts)
     save_sheet_pdf("x", [SCENE], "worksheet", tmp_path / "letter.pdf", QPageSize.PageSizeId.Letter)
     letter = Pdf((tmp_path / "letter.pdf").read_bytes())
-    assert [tuple(round(float(each)) for each in size) for size in (*pdf.sizes, *letter.sizes)] == [
+    assert [tuple(round(float(side)) for side in size) for size in (*pdf.sizes, *letter.sizes)] == [
         (595, 842),
         (612, 792),
     ]

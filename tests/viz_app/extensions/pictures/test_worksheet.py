@@ -180,7 +180,7 @@ def test_all_marks_of_a_scene_are_printed() -> None:
     first, second = (frozenset({Band(index, is_row=True)}) for index in (0, 1))
     marks = Marks(factor=0.0, pinned=Place(0, 1), set=second, forced=first, pointed=Pointed("ring", 0, 1))
     marked = replace(scene, drawing=replace(scene.drawing, marks=marks))
-    plain, text = (sheet_html(TITLE, (each,), "worksheet") for each in (scene, marked))
+    plain, text = (sheet_html(TITLE, (sheet_scene,), "worksheet") for sheet_scene in (scene, marked))
     for role, times in (("warm", 3), ("pointer", 1), ("accent", 3)):  # line, bar, dot; ring; frame and both labels
         assert text.count(PRINT_COLORS[role]) - plain.count(PRINT_COLORS[role]) == times, role
     assert 'fill="none" stroke="#fff"' in text, "the frame is seen in grey, too"
@@ -273,10 +273,10 @@ def test_the_ends_of_a_scale_and_the_names_of_axes_have_room_on_a_map() -> None:
 
 
 def test_labels_of_many_rows_do_not_overlap() -> None:
-    rows = [f"row{place}" for place in range(30)]
+    rows = [f"row{index}" for index in range(30)]
     for count, size in ((5, 11), (30, 9)):
         drawing = Drawing(np.zeros((count, 4), dtype=np.float32), rows[:count], ["a", "b", "c", "d"])
-        found = re.findall(r'<text [^>]*y="(\d+)"[^>]*font-size="(\d+)">row', map_svg(drawing))
-        places = [int(y) for y, _ in found]
-        assert {int(each) for _, each in found} == {size}
+        labels = re.findall(r'<text [^>]*y="(\d+)"[^>]*font-size="(\d+)">row', map_svg(drawing))
+        places = [int(y) for y, _ in labels]
+        assert {int(label_size) for _, label_size in labels} == {size}
         assert min(after - before for before, after in itertools.pairwise(places)) >= size

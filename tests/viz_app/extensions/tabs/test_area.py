@@ -53,15 +53,15 @@ def test_the_names_of_all_tabs_are_whole_however_many_there_are(
         button.geometry().translated(button.parentWidget().mapTo(panel, button.parentWidget().rect().topLeft()))
         for button in panel.buttons
     ]
-    for button, place in zip(panel.buttons, places, strict=True):
+    for button, box in zip(panel.buttons, places, strict=True):
         assert button.width() >= button.sizeHint().width(), button.text()
         assert button.height() >= button.sizeHint().height(), button.text()
-        assert panel.rect().contains(place), button.text()
+        assert panel.rect().contains(box), button.text()
         assert button.toolTip()
-        assert place.bottom() <= panel.tab.mapTo(panel, panel.tab.rect().topLeft()).y()
-        assert not place.intersects(panel.close_button.geometry())
+        assert box.bottom() <= panel.tab.mapTo(panel, panel.tab.rect().topLeft()).y()
+        assert not box.intersects(panel.close_button.geometry())
     assert not any(one.intersects(other) for one in places for other in places if one is not other)
-    assert len({place.top() for place in places}) == 1 or num_tabs > 4, "no second line unless it is needed"
+    assert len({box.top() for box in places}) == 1 or num_tabs > 4, "no second line unless it is needed"
 
 
 def test_the_last_tab_is_remembered_by_its_name(context: AnalysisContext, qtbot: QtBot) -> None:

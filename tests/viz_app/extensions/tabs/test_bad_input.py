@@ -51,8 +51,8 @@ def _check_every_tab(panel: AnalysisPanel, qtbot: QtBot) -> None:
     ("model", "sentence"),
     [
         (model, sentence)
-        for place, sentence in enumerate(SENTENCES.values())
-        for model in (MODELS[place % 3], MODELS[(place + 1) % 3])
+        for index, sentence in enumerate(SENTENCES.values())
+        for model in (MODELS[index % 3], MODELS[(index + 1) % 3])
     ],
 )
 def test_every_tab_takes_short_long_and_unknown_sentences(

@@ -59,7 +59,7 @@ def _panel(context: AnalysisContext, qtbot: QtBot) -> AnalysisPanel:
 
 
 def _open(panel: AnalysisPanel, tab: type[AnalysisTab], qtbot: QtBot) -> AnalysisTab:
-    panel.show_tab([type(each) for each in panel.tabs].index(tab))
+    panel.show_tab([type(listed_tab) for listed_tab in panel.tabs].index(tab))
     settle(qtbot, panel.tab)
     return panel.tab
 

@@ -199,12 +199,12 @@ def test_nothing_keeps_a_tab_that_was_closed(make_context: MakeContext, qtbot: Q
     for index, tab in enumerate(panel.tabs):
         panel.show_tab(index)
         settle(qtbot, tab)
-    kept = [weakref.ref(each) for each in (panel, *panel.tabs)]
+    references = [weakref.ref(widget) for widget in (panel, *panel.tabs)]
     panel.close()
     panel.deleteLater()
     del panel, tab
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # type: ignore[arg-type]  # the stub forgets None
     gc.collect()
-    assert [each() for each in kept] == [None] * len(kept)
+    assert [reference() for reference in references] == [None] * len(references)
     context.state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: not context.state.request.is_running, timeout=10_000)

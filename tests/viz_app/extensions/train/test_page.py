@@ -49,8 +49,8 @@ def settings(tmp_path: Path) -> QSettings:
 
 @pytest.fixture
 def make_page(qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakePage]:
-    found = DEFAULT_DEVICES | {"cuda:0": "cuda:0 · NVIDIA H200"}
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.find_devices", lambda: found)
+    devices = DEFAULT_DEVICES | {"cuda:0": "cuda:0 · NVIDIA H200"}
+    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.find_devices", lambda: devices)
     monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.measure_speed", lambda *_: Speed(0.01, 1 / 50e9))
     pages: list[TrainPage] = []
 
@@ -318,7 +318,7 @@ def test_each_preset_states_its_duration_on_this_machine(make_page: MakePage, qt
     assert texts[0] == "copy-task-small · about 30 seconds"  # 2,400 layer passes of 10 ms, and 257 GFLOP
     assert all(" · about " in text for text in texts)
     page.form.set_choices(replace(page.form.choices(), preset="copy-task-small"))
-    shown = " ".join(each.text() for each in page._intro.findChildren(QLabel))
+    shown = " ".join(label.text() for label in page._intro.findChildren(QLabel))
     assert "10 epochs, about 30 seconds on this machine, in the background" in shown
     page.form.edit_settings("20", "training.num_epochs")
     assert page.form.duration == "about 1 minute"
@@ -366,7 +366,7 @@ def test_durations_are_announced_while_they_are_measured_for_the_first_time(
     page = make_page(ScriptedTraining())
     qtbot.waitUntil(lambda: page.form.duration == MEASURING)
     assert page.form.preset_menu.actions_by_name["copy-task-small"].text() == f"copy-task-small · {MEASURING}"
-    assert any(MEASURING in each.text() for each in page.findChildren(QLabel))
+    assert any(MEASURING in label.text() for label in page.findChildren(QLabel))
     may_end.set()
     qtbot.waitUntil(lambda: page.form.duration == "", timeout=20_000)
 
@@ -379,7 +379,7 @@ def test_a_page_measures_nothing_after_it_was_shut_down(
     qtbot.waitUntil(lambda: page._machine != "")
     page.shutdown()
     qtbot.wait(200)
-    assert not [each for each in threading.enumerate() if each.name == "augenmerk-inference"]
+    assert not [thread for thread in threading.enumerate() if thread.name == "augenmerk-inference"]
 
 
 def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(

@@ -298,9 +298,9 @@ def test_a_film_of_all_heads_has_the_map_of_each(page: TrainPage, run: tuple[Pat
         assert film is not None
         for shot, frame in zip(film.shots, read_film(run[0]), strict=True):
             maps = frame.translation.maps.of_kind(head.kind)
-            wanted = maps[head.layer] if heads == "layer" else maps.reshape(-1, *maps.shape[2:])
-            assert len(film.panels) == len(shot.drawings) == len(wanted)
-            assert all((shown.values == weights).all() for shown, weights in zip(shot.drawings, wanted, strict=True))
+            expected = maps[head.layer] if heads == "layer" else maps.reshape(-1, *maps.shape[2:])
+            assert len(film.panels) == len(shot.drawings) == len(expected)
+            assert all((shown.values == weights).all() for shown, weights in zip(shot.drawings, expected, strict=True))
             assert shot.drawings[0].column_labels == frame.translation.source_tokens
         assert source.film_name(heads) != source.film_name("head")
 
@@ -333,8 +333,8 @@ def click_through(window: MainWindow, qtbot: QtBot, entry: str, target: Path, en
     qtbot.waitUntil(exports_of(window).isVisible)
     action = exports_of(window).entries[entry]
     assert action.isVisible()
-    place = exports_of(window).actionGeometry(action).center()
-    qtbot.mouseClick(exports_of(window), Qt.MouseButton.LeftButton, pos=place)
+    center = exports_of(window).actionGeometry(action).center()
+    qtbot.mouseClick(exports_of(window), Qt.MouseButton.LeftButton, pos=center)
     dialog = exports_of(window).dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: dialog.isVisible() and Path(dialog.directory().path()) == target.parent)
@@ -383,5 +383,5 @@ def test_charts_metrics_and_film_are_exported_by_clicks_from_the_menu_to_the_fil
         target = folder / f"exported.{ending}"
         assert window.top_bar.status.text() == f"saved exported.{ending}"
         assert target.read_bytes().startswith(magic)
-        assert [each.name for each in folder.iterdir()] == [target.name], "nothing half-written beside it"
+        assert [file.name for file in folder.iterdir()] == [target.name], "nothing half-written beside it"
     qtbot.waitUntil(lambda: exports_of(window).writing_dialog is None)

@@ -88,10 +88,10 @@ def test_a_right_click_asks_for_the_menu_of_its_line(qtbot: QtBot, theme: Theme)
     bars = _shown(qtbot, is_signed=True)
     clicked: list[int] = []
     bars.label_clicked.connect(clicked.append)
-    place = bars.label_place(1).center().toPoint()
+    center = bars.label_place(1).center().toPoint()
     with qtbot.waitSignal(bars.menu_requested) as asked:
-        qtbot.mouseClick(bars, Qt.MouseButton.RightButton, pos=place)
-    assert asked.args == [1, bars.mapToGlobal(place)]
+        qtbot.mouseClick(bars, Qt.MouseButton.RightButton, pos=center)
+    assert asked.args == [1, bars.mapToGlobal(center)]
     assert clicked == []
     qtbot.mouseClick(bars, Qt.MouseButton.RightButton, pos=QPoint(5, bars.height() + 50))
 

@@ -32,7 +32,7 @@ def test_an_empty_translation_has_only_words_that_are_gone() -> None:
 
 def test_very_long_words_may_break_and_nothing_else_changes() -> None:
     text = f"Ein {'fune' * 20} und {'x' * 24}."
-    found = breakable(text)
-    assert found.replace("\u200b", "") == text
-    assert max(map(len, found.replace("\u200b", " ").split())) == 24
+    broken = breakable(text)
+    assert broken.replace("\u200b", "") == text
+    assert max(map(len, broken.replace("\u200b", " ").split())) == 24
     assert breakable("Ein Mann in einem blauen Hemd.") == "Ein Mann in einem blauen Hemd."

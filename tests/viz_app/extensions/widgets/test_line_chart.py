@@ -58,10 +58,10 @@ def test_curves_are_drawn_where_their_values_are(chart: LineChart) -> None:
     for color, share in ((CURVES_LIGHT[0], 0.2), (CURVES_LIGHT[1], 0.5)):
         x = int(area.left() + 0.2 * area.width())
         column = [image.pixelColor(x, y) for y in range(int(area.top()), int(area.bottom()))]
-        distances = [_distance(each, QColor(color)) for each in column]
-        found = area.top() + int(np.argmin(distances))
+        distances = [_distance(pixel, QColor(color)) for pixel in column]
+        nearest = area.top() + int(np.argmin(distances))
         assert min(distances) < 150, "antialiased"
-        assert abs(found - (area.bottom() - share * area.height())) < 3
+        assert abs(nearest - (area.bottom() - share * area.height())) < 3
 
 
 def test_the_mouse_tells_the_values_there(qtbot: QtBot, chart: LineChart) -> None:
@@ -111,13 +111,13 @@ def test_a_curve_of_many_points_is_drawn_with_the_ends_and_extremes_of_each_pixe
     generator = np.random.default_rng(0)
     across = np.sort(generator.uniform(0, 50, 5_000))
     down = generator.normal(size=5_000)
-    kept = points_that_show(across, down)
-    assert np.all(np.diff(kept) > 0)
-    assert kept.size <= 4 * 50
+    shown = points_that_show(across, down)
+    assert np.all(np.diff(shown) > 0)
+    assert shown.size <= 4 * 50
     for column in range(50):
         inside = np.flatnonzero(np.floor(across) == column)
         expected = {inside[0], inside[-1], inside[down[inside].argmin()], inside[down[inside].argmax()]}
-        assert expected <= set(kept)
+        assert expected <= set(shown)
 
 
 def test_a_curve_of_few_points_is_drawn_whole() -> None:

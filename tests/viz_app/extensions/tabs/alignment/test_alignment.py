@@ -152,10 +152,10 @@ def test_the_tab_draws_the_links_of_the_large_map(tab: AlignmentTab) -> None:
 def test_the_word_under_the_mouse_tells_its_links(tab: AlignmentTab, qtbot: QtBot) -> None:
     tab.state.accept(make_result(make_translation("ein mann schläft .", "ein mann schläft .")))
     tab.state.intents.choose_head(Head("cross", 0, 0))
-    place = tab.links.place_of("target", 1).center()
-    qtbot.mouseMove(tab.links, place.toPoint())
+    center = tab.links.place_of("target", 1).center()
+    qtbot.mouseMove(tab.links, center.toPoint())
     assert tab.links.hovered == ("target", 1)
-    assert tab.links.tip_at(place).startswith("mann\n")
+    assert tab.links.tip_at(center).startswith("mann\n")
     qtbot.mouseMove(tab.links, QPoint(tab.links.width() // 2, 1))
     assert tab.links.hovered is None
 
@@ -211,9 +211,9 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentT
     assert "diagonal" in {row.name for row in rows}
     aligners = [row.aligner for row in rows]
     index = next(
-        place
-        for place, each in enumerate(aligners)
-        if each is not None and each.head == 2 and each.layer and each.measure == "norm"
+        index
+        for index, aligner in enumerate(aligners)
+        if aligner is not None and aligner.head == 2 and aligner.layer and aligner.measure == "norm"
     )
     item = tab.table.item(index, 0)
     assert item is not None
@@ -226,7 +226,7 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentT
     assert (state.settings.measure, state.settings.label_mode) == ("norm", aligner.label_mode)
     assert state.settings.scope == "head"
     qtbot.waitUntil(lambda: state.maps.shown_measure("cross") == "norm")
-    mean = next(place for place, each in enumerate(aligners) if each is not None and each.layer is None)
+    mean = next(index for index, aligner in enumerate(aligners) if aligner is not None and aligner.layer is None)
     tab.table.row_chosen.emit(mean)
     assert (state.settings.scope, state.settings.combination) == ("all", "mean")
     baseline = aligners.index(None)
@@ -291,10 +291,10 @@ def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTa
 @pytest.mark.parametrize(("num_skipped", "told"), [(0, ""), (1, " 1 pair was skipped:"), (2, " 2 pairs were skipped:")])
 def test_the_summary_counts_the_pairs_that_were_left_out(num_skipped: int, told: str) -> None:
     aligner, score = Aligner(None, None, "read", "weight"), AlignmentScore(4, 4, 3, 3)
-    found = AlignerRanking(
+    ranking = AlignerRanking(
         (AlignerScore(aligner, str(aligner), score, score),), (), 3, 3, num_skipped, is_complete=True
     )
-    assert ("skipped" in summary(found)) == bool(num_skipped)
-    assert told in summary(found)
+    assert ("skipped" in summary(ranking)) == bool(num_skipped)
+    assert told in summary(ranking)
     note = CountedText("Number {index} is cut.", index=Index(1))
-    assert summary(replace(found, notes=(note,))).endswith("\nNumber 2 is cut.")
+    assert summary(replace(ranking, notes=(note,))).endswith("\nNumber 2 is cut.")

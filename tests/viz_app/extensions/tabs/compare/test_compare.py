@@ -100,9 +100,9 @@ def test_two_sentences_stand_beside_one_another_with_the_signed_difference(
     head, settings = tab.state.selection.head, tab.state.settings
     own = [
         Selection(settings.label_mode, settings.merges_words).apply(
-            each.maps.of_kind(head.kind)[head.layer, head.head], each, head.kind
+            translation.maps.of_kind(head.kind)[head.layer, head.head], translation, head.kind
         )
-        for each in (first, second)
+        for translation in (first, second)
     ]
     expected = difference(*own)
     (matrix,) = tab.maps.change.matrices
@@ -130,7 +130,7 @@ def test_the_same_sentence_twice_shows_no_difference_and_a_range_that_is_not_blo
     assert tab.comparing.change_of_log_probability == pytest.approx(0, abs=1e-4)
     image = tab.maps.change.grab().toImage()
     places = [tab.maps.change.cell_rect(MatrixCell(0, row, 1)).center().toPoint() for row in range(3)]
-    assert len({image.pixelColor(place).name() for place in places}) == 1
+    assert len({image.pixelColor(point).name() for point in places}) == 1
 
 
 def test_the_second_is_computed_under_the_interventions_of_the_first(
@@ -190,11 +190,11 @@ def test_the_maps_follow_the_switch(tab: CompareTab, qtbot: QtBot) -> None:
     for switch in SHOWN_MAPS:
         tab.state.settings.shown = switch
         shown[switch] = (tab.maps.first.matrices[0].values, tab.maps.second.matrices[0].values)
-    for place, results in enumerate((result, tab.comparing.second.result)):
+    for index, results in enumerate((result, tab.comparing.second.result)):
         assert results is not None
-        np.testing.assert_allclose(shown["original"][place], results.original.maps.cross[2, 0], atol=1e-6)
-        np.testing.assert_allclose(shown["changed"][place], results.changed.maps.cross[2, 0], atol=1e-6)
-        np.testing.assert_array_equal(shown["changed"][place], shown["difference"][place])
+        np.testing.assert_allclose(shown["original"][index], results.original.maps.cross[2, 0], atol=1e-6)
+        np.testing.assert_allclose(shown["changed"][index], results.changed.maps.cross[2, 0], atol=1e-6)
+        np.testing.assert_array_equal(shown["changed"][index], shown["difference"][index])
     assert "This compares the changed maps" in tab.maps._notes.text()
 
 
@@ -206,9 +206,9 @@ def test_less_and_more_have_colours_of_their_own(tab: CompareTab, qtbot: QtBot) 
 
     def color(flat: int) -> tuple[int, int, int]:
         row, column = np.unravel_index(flat, values.shape)
-        place = change.cell_rect(MatrixCell(0, int(row), int(column))).center().toPoint()
-        found = image.pixelColor(place)
-        return found.red(), found.green(), found.blue()
+        center = change.cell_rect(MatrixCell(0, int(row), int(column))).center().toPoint()
+        pixel_color = image.pixelColor(center)
+        return pixel_color.red(), pixel_color.green(), pixel_color.blue()
 
     most, least = color(int(values.argmax())), color(int(values.argmin()))
     assert most[0] > most[2], "more is warm"

@@ -75,12 +75,12 @@ def _quiet(_: Progress) -> None:
     """Nobody wants to know."""
 
 
-def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
-    assert (found.num_sentences, found.num_tokens) == (other.num_sentences, other.num_tokens)
-    assert (found.num_skipped, found.changes) == (other.num_skipped, other.changes)
-    assert found.before == pytest.approx(other.before, abs=1e-6)
+def _assert_same(importance: HeadImportance, other: HeadImportance) -> None:
+    assert (importance.num_sentences, importance.num_tokens) == (other.num_sentences, other.num_tokens)
+    assert (importance.num_skipped, importance.changes) == (other.num_skipped, other.changes)
+    assert importance.before == pytest.approx(other.before, abs=1e-6)
     for kind in MAP_KINDS:
-        np.testing.assert_allclose(found.of_kind(kind), other.of_kind(kind), atol=1e-6)
+        np.testing.assert_allclose(importance.of_kind(kind), other.of_kind(kind), atol=1e-6)
 
 
 CUT = CountedText("1 of 2 sentences is cut (number {index}).", index=Index(1))
@@ -110,21 +110,21 @@ def test_batches_add_up_to_the_whole_sample(
 ) -> None:
     partial: list[Progress] = []
     job = ImportanceJob(SampleChoice("file", sample_file), NUM, changes)
-    found = job.run(translator, partial.append, lambda: False)
+    importance = job.run(translator, partial.append, lambda: False)
     sample = read_sample(SampleChoice("file", sample_file), NUM)
     assert sample.targets is not None
     whole = head_importance(translator, sample.sources, sample.targets, changes=changes)
-    assert (found.num_sentences, found.num_tokens) == (NUM, whole.num_tokens)
-    assert found.changes == changes
-    assert found.before == pytest.approx(whole.before, abs=1e-5)
+    assert (importance.num_sentences, importance.num_tokens) == (NUM, whole.num_tokens)
+    assert importance.changes == changes
+    assert importance.before == pytest.approx(whole.before, abs=1e-5)
     for kind in MAP_KINDS:
-        np.testing.assert_allclose(found.of_kind(kind), whole.of_kind(kind), atol=2e-5)
-    assert [each.partial.num_sentences for each in partial if isinstance(each.partial, HeadImportance)] == [
+        np.testing.assert_allclose(importance.of_kind(kind), whole.of_kind(kind), atol=2e-5)
+    assert [update.partial.num_sentences for update in partial if isinstance(update.partial, HeadImportance)] == [
         BATCH_SIZE,
         2 * BATCH_SIZE,
         NUM,
     ]
-    num_parts = len(found.effects)
+    num_parts = len(importance.effects)
     assert partial[0].text == f"0 of {NUM} sentences"
     assert partial[7].text == f"0 of {NUM} sentences · part 7 of {num_parts}", "within a batch, too"
     assert partial[-1].text == f"{NUM} of {NUM} sentences"
@@ -172,11 +172,11 @@ def test_statistics_are_those_of_the_model_with_its_heads_scaled(translator: Tra
     sample = read_sample(choice, 5)
     assert sample.targets is not None
     expected = profile_heads(translator, sample.sources, sample.targets, changes=OFF)
-    found = StatisticsJob(choice, 5, OFF).run(translator, _quiet, lambda: False)
-    assert found.changes == expected.changes == OFF
+    statistics = StatisticsJob(choice, 5, OFF).run(translator, _quiet, lambda: False)
+    assert statistics.changes == expected.changes == OFF
     plain = StatisticsJob(choice, 5).run(translator, _quiet, lambda: False)
-    np.testing.assert_allclose(found.cross.entropy, expected.cross.entropy, atol=1e-5)
-    assert np.abs(found.cross.entropy - plain.cross.entropy).max() > 1e-3
+    np.testing.assert_allclose(statistics.cross.entropy, expected.cross.entropy, atol=1e-5)
+    assert np.abs(statistics.cross.entropy - plain.cross.entropy).max() > 1e-3
 
 
 def test_a_head_that_the_model_has_not_got_is_told(translator: Translator, sample_file: Path) -> None:
@@ -192,8 +192,8 @@ def test_pairs_that_the_model_refuses_are_counted(translator: Translator, tmp_pa
     bad = ["a " * 200 + "\t" + "b " * 200] * BATCH_SIZE
     good = [f"{german}\t{english}" for german, english in zip(GERMAN[:3], ENGLISH[:3], strict=True)]
     path.write_text("\n".join(bad + good), encoding="utf-8")
-    found = ImportanceJob(SampleChoice("file", path), 2 * BATCH_SIZE).run(translator, _quiet, lambda: False)
-    assert (found.num_sentences, found.num_skipped) == (3, BATCH_SIZE)
+    importance = ImportanceJob(SampleChoice("file", path), 2 * BATCH_SIZE).run(translator, _quiet, lambda: False)
+    assert (importance.num_sentences, importance.num_skipped) == (3, BATCH_SIZE)
 
 
 def test_a_sample_that_the_model_refuses_is_told(translator: Translator, tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_without_translations_the_models_own_count(translator: Translator, tmp_p
     path.write_text("\n".join(GERMAN[:3]), encoding="utf-8")
     sample = read_sample(SampleChoice("file", path), 5)
     assert sample.targets is None
-    found = own_translations(translator, sample.sources, (), lambda: False)
-    assert found == tuple(each.text for each in translator.translate_corpus(GERMAN[:3]))
+    translations = own_translations(translator, sample.sources, (), lambda: False)
+    assert translations == tuple(translation.text for translation in translator.translate_corpus(GERMAN[:3]))
     changed = own_translations(translator, (*sample.sources, ""), OFF, lambda: False)
     assert changed == (*(translator.run(Experiment(german, interventions=OFF)).text for german in GERMAN[:3]), "")
     with pytest.raises(TranslationStoppedError):
@@ -372,8 +372,8 @@ def test_a_row_of_the_behaviour_chooses_the_head(open_heads: OpenHeads, qtbot: Q
     qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=tab.table.visualItemRect(item).center())
     head = tab.state.selection.head
     kinds = {"enc": "encoder", "dec": "decoder", "cross": "cross"}
-    kind, place = item.text().split()
-    assert (head.kind, f"{head.layer + 1}·{head.head + 1}") == (kinds[kind], place)
+    kind, numbers = item.text().split()
+    assert (head.kind, f"{head.layer + 1}·{head.head + 1}") == (kinds[kind], numbers)
 
 
 @pytest.mark.heavy
@@ -456,17 +456,17 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     tab.heads.num_sentences, tab.heads.question = 5, "behaviour"
     _measure(qtbot, tab)
     qtbot.waitUntil(roles_path(file).exists, timeout=30_000)
-    kept = read_sample_roles(file, translator.run_config.model)
-    assert kept == tab.state.roles.sample
-    assert kept is not None
-    assert kept.sample == "5 sentences of pairs.tsv"
+    stored_roles = read_sample_roles(file, translator.run_config.model)
+    assert stored_roles == tab.state.roles.sample
+    assert stored_roles is not None
+    assert stored_roles.sample == "5 sentences of pairs.tsv"
     qtbot.waitUntil(lambda: not tab._keeping.is_running, timeout=30_000)
     assert tab._summary.text().endswith("Click a row to show the head. Saved next to the model's file.")
     measured = tab.state.model
     load(context, file)
     qtbot.waitUntil(lambda: tab.state.model is not measured, timeout=30_000)
     assert tab.state.model is not None
-    assert tab.state.model.roles == kept
+    assert tab.state.model.roles == stored_roles
     roles_path(file).unlink()
     Path(file).write_bytes(b"no model any more")
     _measure(qtbot, tab)

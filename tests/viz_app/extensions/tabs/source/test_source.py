@@ -42,8 +42,8 @@ def words_tab(make_context: MakeContext, show_tab: ShowTab) -> SourceTab:
 
 
 def _click_word(qtbot: QtBot, tab: SourceTab, index: int) -> None:
-    place = tab.words.label_place(index).center().toPoint()
-    qtbot.mouseClick(tab.words, Qt.MouseButton.LeftButton, pos=place)
+    center = tab.words.label_place(index).center().toPoint()
+    qtbot.mouseClick(tab.words, Qt.MouseButton.LeftButton, pos=center)
     settle(qtbot, tab)
 
 
@@ -59,11 +59,11 @@ def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab)
     assert translation is not None
     assert METHOD in tab.explanation.text()
     shares = tab.source.shares()
-    assert [each.word for each in shares][: len(translation.target_words)] == [
+    assert [share.word for share in shares][: len(translation.target_words)] == [
         word.text for word in translation.target_words
     ]
-    assert all(0 <= each.source <= 1 for each in shares)
-    assert [bar.value for bar in tab.shares.bars] == pytest.approx([each.source for each in shares])
+    assert all(0 <= share.source <= 1 for share in shares)
+    assert [bar.value for bar in tab.shares.bars] == pytest.approx([share.source for share in shares])
     assert sum(share for _, share in shares[0].parts) <= shares[0].source + 1e-5
     assert f"{percent(tab.source.findings.mean_share())} on average" in tab._shares_title.text()
 
@@ -72,9 +72,9 @@ def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
     warned = [share for share in tab.source.shares() if share.warning is not None]
     assert tab.warnings.isVisible() == bool(warned)
     assert [bar.is_changed for bar in tab.shares.bars] == [share.warning is not None for share in tab.source.shares()]
-    for each in warned[:3]:
-        assert each.warning is not None
-        assert each.warning.message in tab.warnings.text()
+    for share in warned[:3]:
+        assert share.warning is not None
+        assert share.warning.message in tab.warnings.text()
 
 
 @pytest.mark.heavy
@@ -95,8 +95,8 @@ def test_a_click_removes_a_word_from_the_experiment_and_another_puts_it_back(
     assert translation is not None
     assert translation.text == without
     assert [bar.label for bar in tab.words.bars] == labels
-    assert [bar.is_struck for bar in tab.words.bars] == [place == 1 for place in range(len(labels))]
-    assert [bar.is_new for bar in tab.words.bars] == [place == 1 for place in range(len(labels))], "it is a change"
+    assert [bar.is_struck for bar in tab.words.bars] == [index == 1 for index in range(len(labels))]
+    assert [bar.is_new for bar in tab.words.bars] == [index == 1 for index in range(len(labels))], "it is a change"
     assert tab.words.bars[1].text == "removed"
     assert tab.words.label_place(1).top() == before.top(), "it stays under the mouse"
     removed = Experiment(SENTENCE, interventions=(SourceWordRemoved(1),))
@@ -190,7 +190,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     translation = tab.state.translation
     assert translation is not None
     assert not tab._left_out.isVisible()
-    weights = tuple(float(place == 0) for place in range(len(translation.source_tokens)))
+    weights = tuple(float(index == 0) for index in range(len(translation.source_tokens)))
     tab.state.submit(intervene(AttentionRow(Head("cross", 0, 0), 0, weights)))
     settle(qtbot, tab)
     assert tab.source.findings is not None
@@ -210,7 +210,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
 def test_a_change_has_a_bar_unless_it_rounds_to_nothing(tab: SourceTab, change: float, length: float) -> None:
     findings = tab.source.findings
     assert findings is not None
-    by_place = {place: change if place == 0 else 0.0 for place in findings.changes.by_place}
+    by_place = {index: change if index == 0 else 0.0 for index in findings.changes.by_place}
     tab._take(SourceFindings(findings.contributions, SourceChanges(by_place)))
     values = [bar.value for bar in tab.words.bars]
     assert values == pytest.approx([length] + [0.0] * (len(values) - 1), abs=1e-4)
@@ -304,9 +304,9 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     assert [word.before for word in source.words()] == pytest.approx(before)
     assert any(word.change != word.before for word in source.words())
     old = plain.contributions.source_share_of_words().tolist()
-    kept = [share.before for share in source.shares() if share.before is not None]
-    assert kept
-    assert set(kept) <= set(old)
+    ticks = [share.before for share in source.shares() if share.before is not None]
+    assert ticks
+    assert set(ticks) <= set(old)
     assert [bar.before for bar in words_tab.shares.bars] == [share.before for share in source.shares()]
     assert [bar.is_new for bar in words_tab.shares.bars] == [share.before is None for share in source.shares()]
     assert all(bar.before_text for bar in words_tab.words.bars)
@@ -348,11 +348,11 @@ def test_what_is_read_at_once_is_shown_before_what_takes_a_search_for_each_word(
     tab.source.follow_result()
     tab.show()
     settle(qtbot, tab)
-    waiting = [each for each in tips if "is being translated" in each[0]]
+    waiting = [tip for tip in tips if "is being translated" in tip[0]]
     assert waiting, "numbers stand there before the translations"
     assert all("is being translated" in tip for tip in waiting[0])
     assert [word.without for word in tab.source.words()] == [word.translation.text for word in expected.words]
-    half = [each for each in tips if "is being" not in each[0] and "is being" in each[-1]]
+    half = [tip for tip in tips if "is being" not in tip[0] and "is being" in tip[-1]]
     assert half, "they come a few at a time"
 
 
@@ -379,9 +379,9 @@ def test_translations_without_each_word_give_way_to_whatever_is_asked_next(
     )
     taken = tab._take_translations
 
-    def take(found: Mapping[int, str]) -> None:
-        taken(found)
-        order.append(f"{len(found)} words")
+    def take(texts: Mapping[int, str]) -> None:
+        taken(texts)
+        order.append(f"{len(texts)} words")
 
     tab._take_translations = take  # type: ignore[method-assign]
     tab.show()
@@ -405,11 +405,13 @@ def test_going_on_after_giving_way_computes_no_word_twice(
     asked: list[int] = []
     run_many = translator.run_many
     monkeypatch.setattr(
-        translator, "run_many", lambda each, **options: (asked.append(len(each)), run_many(each, **options))[1]
+        translator,
+        "run_many",
+        lambda experiments, **options: (asked.append(len(experiments)), run_many(experiments, **options))[1],
     )
-    found = rest.run(translator, told.append, lambda: False)
+    texts = rest.run(translator, told.append, lambda: False)
     assert asked == [2]
-    assert dict(found) == job.run(translator, told.append, lambda: False)
+    assert dict(texts) == job.run(translator, told.append, lambda: False)
 
 
 def test_findings_that_take_long_can_be_cancelled_and_asked_for_again(

@@ -80,7 +80,9 @@ def test_the_steps_are_those_of_the_translation_that_is_shown(tab: StepsTab) -> 
     assert _chips(tab) == translation.predicted_tokens
     assert _changed(tab) == []
     assert [chip.is_current for chip in tab.tokens.chips] == [True] + [False] * (len(translation.predicted_tokens) - 1)
-    assert [bar.label for bar in tab.candidates.bars] == [each.token for each in translation.alternatives[0]]
+    assert [bar.label for bar in tab.candidates.bars] == [
+        alternative.token for alternative in translation.alternatives[0]
+    ]
     assert len(tab.candidates.bars) == 10
     assert tab.candidates.bars[0].is_lit
     assert f"entropy {translation.entropies[0]:.2f} nats" in tab._candidates_title.text()
@@ -110,13 +112,13 @@ def test_a_candidate_is_forced_by_a_click_and_let_go_by_another(
     original = tab.state.translation
     assert original is not None
     _click(qtbot, tab.forward)
-    wanted = tab.state.translation.alternatives[1][1]
+    candidate = tab.state.translation.alternatives[1][1]
     _click_candidate(qtbot, tab, 1)
-    assert tab.state.experiment.interventions == (ForcedToken(1, wanted.entry),)
+    assert tab.state.experiment.interventions == (ForcedToken(1, candidate.entry),)
     translation = tab.state.translation
-    expected = translator.run(Experiment(SENTENCE, interventions=(ForcedToken(1, wanted.entry),)))
+    expected = translator.run(Experiment(SENTENCE, interventions=(ForcedToken(1, candidate.entry),)))
     assert translation.predicted_ids == expected.predicted_ids
-    assert tab.tokens.chips[1].text == wanted.token
+    assert tab.tokens.chips[1].text == candidate.token
     assert _changed(tab) == [1]
     assert tab.steps.position == 1
     assert tab.candidates.bars[1].is_lit
@@ -136,7 +138,7 @@ def test_forcing_one_step_keeps_another(tab: StepsTab, qtbot: QtBot) -> None:
     _click_candidate(qtbot, tab, 1)
     _click(qtbot, tab.forward)
     _click_candidate(qtbot, tab, 2)
-    assert [each.step for each in tab.state.experiment.forced] == [0, 1]
+    assert [forced_token.step for forced_token in tab.state.experiment.forced] == [0, 1]
     assert _changed(tab) == [0, 1]
     _click_candidate(qtbot, tab, 0)
     assert len(tab.state.experiment.forced) == 2, "another token at the same step takes the place of the first"
@@ -214,10 +216,10 @@ def test_any_word_is_forced_in_all_of_its_pieces(
     _click(qtbot, tab.forward)
     _type_word(qtbot, tab, "worker")
     forced = tab.state.experiment.forced
-    assert [each.step for each in forced] == list(range(1, 1 + len(forced)))
+    assert [forced_token.step for forced_token in forced] == list(range(1, 1 + len(forced)))
     vocabulary = translators["pieces"].checkpoint.codecs.target.vocabulary
-    assert "".join(each.token for each in forced).strip("▁") == "worker"
-    assert all(each.token in vocabulary.ids for each in forced)
+    assert "".join(forced_token.token for forced_token in forced).strip("▁") == "worker"
+    assert all(forced_token.token in vocabulary.ids for forced_token in forced)
     assert "worker" in [word.text for word in tab.state.translation.target_words]  # type: ignore[union-attr]
     assert tab.word.text() == ""
 
@@ -443,7 +445,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: StepsTab, qtbot: QtBot) 
     settle(qtbot, words_tab)
     original, bars = state.original, words_tab.candidates.bars
     assert original is not None
-    known = {each.token: each.probability for each in original.alternatives[0]}
+    known = {alternative.token: alternative.probability for alternative in original.alternatives[0]}
     assert {bar.label: bar.before for bar in bars if bar.label in known} == {
         bar.label: pytest.approx(known[bar.label]) for bar in bars if bar.label in known
     }
@@ -454,7 +456,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: StepsTab, qtbot: QtBot) 
 
 def test_no_original_stands_beside_a_step_that_reads_other_tokens(words_tab: StepsTab, qtbot: QtBot) -> None:
     first = words_tab.steps.candidates()
-    other = next(each for each in first if not each.is_chosen)
+    other = next(candidate for candidate in first if not candidate.is_chosen)
     words_tab.state.submit(force(0, other.entry))
     settle(qtbot, words_tab)
     assert any(bar.before is not None for bar in words_tab.candidates.bars)

@@ -47,9 +47,9 @@ def words_tab(make_context: MakeContext, show_tab: ShowTab) -> WordTab:
 def _parts(tab: WordTab) -> WordParts:
     job = tab._job
     assert isinstance(job, WordPartsJob)
-    found = tab._answers[job]
-    assert isinstance(found, WordParts)
-    return found
+    answer = tab._answers[job]
+    assert isinstance(answer, WordParts)
+    return answer
 
 
 def _lens_of(target: str) -> LogitLens:
@@ -80,7 +80,7 @@ def test_the_least_probable_word_is_explained_against_the_next_best(
     translation = tab.state.translation
     assert translation is not None
     starts = [word.start for word in translation.target_words] or [0]
-    assert translation.log_probabilities[tab.word.step] == min(translation.log_probabilities[each] for each in starts)
+    assert translation.log_probabilities[tab.word.step] == min(translation.log_probabilities[start] for start in starts)
     expected = word_parts(translators[request.node.callspec.params["tab"]], translation, tab.word.step)
     parts = _parts(tab)
     np.testing.assert_allclose(parts.values, expected.values, atol=1e-5)
@@ -162,9 +162,9 @@ def test_the_keyboard_walks_through_the_parts_opens_and_switches_them(words_tab:
     for _ in range(_place_of(bars, part) + 1):
         qtbot.keyClick(bars, Qt.Key.Key_Down)
     assert bars.highlighted == _place_of(bars, part)
-    place = bars.label_place(_place_of(bars, part)).center().toPoint()
+    center = bars.label_place(_place_of(bars, part)).center().toPoint()
     area = words_tab._parts_area.viewport()
-    assert area.rect().contains(bars.mapTo(area, place)), "it scrolls into view"
+    assert area.rect().contains(bars.mapTo(area, center)), "it scrolls into view"
     qtbot.keyClick(bars, Qt.Key.Key_Return)
     assert words_tab.state.selection.head == part
     assert bars.opened == part
@@ -259,7 +259,7 @@ def test_words_of_several_pieces_are_compared_as_wholes_and_explained_by_the_fir
     assert parts.chosen_word.token == word.text
     assert parts.chosen_word.log_probability == pytest.approx(translation.word_log_probability(word), abs=1e-4)
     assert "the first pieces that differ" in tab.lead.text()
-    assert all(number(each.log_probability) in tab.lead.text() for each in (parts.chosen_word, parts.rival_word))
+    assert all(number(word.log_probability) in tab.lead.text() for word in (parts.chosen_word, parts.rival_word))
     steps = [int(step) for step in tab.words.actions_by_name]
     assert word.start in steps
     assert word.start + 1 not in steps, "words, not pieces"
@@ -294,7 +294,10 @@ def test_a_clause_explains_a_lead_of_the_other_sign(words_tab: WordTab) -> None:
         (1.0, (-2.0, -5.0), False),
         (-1.0, (-2.0, -5.0), True),
     ):
-        word, rival = (_whole(token, each) for token, each in zip(("dogman", "catman"), log_probabilities, strict=True))
+        word, rival = (
+            _whole(token, log_probability)
+            for token, log_probability in zip(("dogman", "catman"), log_probabilities, strict=True)
+        )
         changed = replace(parts, difference=difference, chosen_word=word, rival_word=rival)
         assert (clause in lead_text(changed, is_rival_whole=True)) == is_explained
 

@@ -37,8 +37,8 @@ def _tab_in_sight(window: MainWindow, qtbot: QtBot) -> WordTab:
 def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_rival(window: MainWindow, qtbot: QtBot) -> None:
     chips, translation = window.translate_page.sentence.chips, window.state.translation
     assert translation is not None
-    word, place = chips._chips[1]
-    qtbot.mouseMove(chips, place.center())
+    word, box = chips._chips[1]
+    qtbot.mouseMove(chips, box.center())
     assert "Why this word?" in chips.card.label.text()
     chips.card.label.linkActivated.emit(f"{word.start}::why")
     tab = _tab_in_sight(window, qtbot)
@@ -46,7 +46,7 @@ def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_rival(wi
     assert tab.bars.lines
     rival = translation.alternatives[word.start][3]
     qtbot.mouseMove(chips, chips._chips[0][1].center())
-    qtbot.mouseMove(chips, place.center())
+    qtbot.mouseMove(chips, box.center())
     chips.card.label.linkActivated.emit(f"{word.start}:3:why")
     tab = _tab_in_sight(window, qtbot)
     assert (tab.word.step, tab.word.rival) == (word.start, rival.entry)

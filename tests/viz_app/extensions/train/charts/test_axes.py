@@ -11,8 +11,8 @@ from augenmerk.viz_app.extensions.train.curves import RunCurves
 def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -> Annotation:
     """The label of the only validation of a run of 100 steps, whose training loss falls from 9 to `training`."""
     curves = RunCurves()
-    for each in range(1, 101):
-        curves.training_loss.append(each, 9.0 if each < 10 else training)
+    for step_number in range(1, 101):
+        curves.training_loss.append(step_number, 9.0 if step_number < 10 else training)
     curves.last_step = 100
     curves.add_validation(EpochRecord(1, step, training, loss, loss, 1e-3, 1.0, bleu=loss))
     axes = ChartAxes(Figure().add_subplot(), num_steps=6)
@@ -34,10 +34,10 @@ def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -
 def test_the_label_of_the_best_validation_is_in_the_corner_farther_from_all_lines(
     step: int, loss: float, quantity: Quantity, training: float, corner: str
 ) -> None:
-    found = label_of_best(step, loss, quantity, training)
-    assert (found.get_horizontalalignment(), found.get_verticalalignment()) == ("right", corner)
-    assert found.xy == (1, int(corner == "top")), "not at the ring, which lies on a curve"
-    assert found.get_visible()
+    label = label_of_best(step, loss, quantity, training)
+    assert (label.get_horizontalalignment(), label.get_verticalalignment()) == ("right", corner)
+    assert label.xy == (1, int(corner == "top")), "not at the ring, which lies on a curve"
+    assert label.get_visible()
 
 
 @pytest.mark.parametrize(

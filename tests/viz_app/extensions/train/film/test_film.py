@@ -92,14 +92,14 @@ def test_the_strip_of_a_run_of_up_to_30_epochs_omits_none(
     strip.rebuild()
     assert [picture.index for picture in strip.pictures] == list(range(num_frames))
     places = [picture.place for picture in strip.pictures]
-    assert all(QRectF(strip.rect()).contains(place.adjusted(-2, -2, 2, 2)) for place in places), "with their frames"
+    assert all(QRectF(strip.rect()).contains(box.adjusted(-2, -2, 2, 2)) for box in places), "with their frames"
     assert not any(one.intersects(other) for one, other in combinations(places, 2))
-    assert min(place.width() for place in places) >= 18
+    assert min(box.width() for box in places) >= 18
     for picture in strip.pictures:
         middle = picture.place.center()
         assert strip.frame_at(middle.x(), middle.y()) == picture.index
     assert strip.has_labels == ((num_frames, width) not in UNLABELLED)
-    assert not strip.has_labels or len({place.top() for place in places}) == 1, "in one row, with room below"
+    assert not strip.has_labels or len({box.top() for box in places}) == 1, "in one row, with room below"
 
 
 def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback) -> None:
@@ -114,8 +114,8 @@ def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback)
 
 
 def test_click_on_the_strip_goes_there(panel: FilmPanel, playback: Playback, qtbot: QtBot) -> None:
-    place = panel.strip.pictures[2].place.center().toPoint()
-    qtbot.mouseClick(panel.strip, Qt.MouseButton.LeftButton, pos=place)
+    center = panel.strip.pictures[2].place.center().toPoint()
+    qtbot.mouseClick(panel.strip, Qt.MouseButton.LeftButton, pos=center)
     assert playback.frame_index == 2
     assert panel.slider.value() == 2
     qtbot.keyClick(panel.strip, Qt.Key.Key_Left)
@@ -150,18 +150,18 @@ def test_any_head_can_be_chosen_by_menu_and_by_picture(panel: FilmPanel, playbac
     panel.layer_menu.actions_by_name["2"].trigger()
     panel.head_menu.actions_by_name["5"].trigger()
     assert playback.maps.selection.head == Head("decoder", 2, 5)
-    place = panel.grid.place_of(Head("encoder", 0, 1))
-    assert place is not None
-    qtbot.mouseClick(panel.grid, Qt.MouseButton.LeftButton, pos=place.center())
+    box = panel.grid.place_of(Head("encoder", 0, 1))
+    assert box is not None
+    qtbot.mouseClick(panel.grid, Qt.MouseButton.LeftButton, pos=box.center())
     assert playback.maps.selection.head == Head("encoder", 0, 1)
     assert panel.kind_menu.text().startswith("Encoder self-attention")
     assert panel.head_menu.text().startswith("head 2")
 
 
 def test_head_cannot_be_switched_off_in_the_past(panel: FilmPanel, qtbot: QtBot) -> None:
-    place = panel.grid.place_of(Head("cross", 0, 1))
-    assert place is not None
-    qtbot.mouseMove(panel.grid, place.center())
+    box = panel.grid.place_of(Head("cross", 0, 1))
+    assert box is not None
+    qtbot.mouseMove(panel.grid, box.center())
     assert panel.grid.switch_of(Head("cross", 0, 1)) is None
 
 

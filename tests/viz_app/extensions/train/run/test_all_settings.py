@@ -133,14 +133,14 @@ def test_a_message_moves_no_row_while_typing_and_keeps_a_right_margin(
     qtbot.wait(20)
 
     def positions() -> list[int]:
-        return [each.mapTo(settings, QPoint()).y() for each in settings.rows.values()]
+        return [row.mapTo(settings, QPoint()).y() for row in settings.rows.values()]
 
     type_into(qtbot, row.control, row.restore_button.text().removeprefix("↺ "))
     qtbot.wait(20)
     before = positions()
     type_into(qtbot, row.control, text)
     qtbot.wait(20)
-    shown_problems = [each for each in (settings.problem, row.problem) if each.text() and each.isVisible()]
+    shown_problems = [label for label in (settings.problem, row.problem) if label.text() and label.isVisible()]
     assert len(shown_problems) == 1
     problem = shown_problems[0]
     assert positions() == before
@@ -201,8 +201,8 @@ def test_settings_are_found_by_name_and_description(page: TrainPage, qtbot: QtBo
     settings = opened(page, qtbot)
     assert QApplication.focusWidget() is settings.filter_edit
     qtbot.keyClicks(settings.filter_edit, "rate rises during")
-    found = [name for name, row in settings.rows.items() if row.isVisible()]
-    assert found == ["training.schedule", "training.warmup_steps"]
+    names = [name for name, row in settings.rows.items() if row.isVisible()]
+    assert names == ["training.schedule", "training.warmup_steps"]
     settings.filter_edit.clear()
     assert all(row.isVisibleTo(settings) for row in settings.rows.values())
 
