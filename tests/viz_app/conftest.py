@@ -34,11 +34,11 @@ def qtbot(qtbot: QtBot) -> QtBot:
     pytest-qt refers to them weakly. After the test's function has returned, a widget that only a cycle of references
     keeps may be collected while it paints, which crashes the process.
     """
-    kept: list[QWidget] = []
+    widgets: list[QWidget] = []
     add = qtbot.addWidget
 
     def add_and_keep(widget: QWidget, **options: Any) -> None:
-        kept.append(widget)
+        widgets.append(widget)
         add(widget, **options)
 
     qtbot.addWidget = add_and_keep  # type: ignore[method-assign]

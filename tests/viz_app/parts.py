@@ -30,9 +30,9 @@ __all__ = ["LEARN", "TRAIN", "TRANSLATE"]
 
 def part(window: MainWindow, kind: type[PartT]) -> PartT:
     """The part of this class."""
-    found = window.part(kind)
-    assert found is not None, kind
-    return found
+    part_of_window = window.part(kind)
+    assert part_of_window is not None, kind
+    return part_of_window
 
 
 def documents_of(window: MainWindow) -> ExperimentDocuments:

@@ -183,8 +183,8 @@ class Soak:
         page = learn_page_of(self.window)
         assert page is not None
         self._wait_until(lambda: page.view is not None)
-        for place in range(len(page.chapters)):
-            page.open_chapter(place)
+        for index in range(len(page.chapters)):
+            page.open_chapter(index)
             self._wait_until(lambda: not page.state.request.is_running)
             self._wait(150)
 
@@ -282,11 +282,11 @@ def slope_interval(seconds: np.ndarray, values: np.ndarray) -> tuple[float, floa
 
 def verdict(counts: list[Counts]) -> list[str]:
     """What grew after the warm-up; empty if nothing did. Prints the slopes."""
-    kept = counts[int(len(counts) * WARM_UP_SHARE) :]
-    seconds = np.array([each.seconds for each in kept])
+    counted = counts[int(len(counts) * WARM_UP_SHARE) :]
+    seconds = np.array([round_counts.seconds for round_counts in counted])
     problems = []
     for name in ("memory_mb", "threads", "handles", "mapped", "temporary_files", "objects"):
-        values = np.array([float(getattr(each, name)) for each in kept])
+        values = np.array([float(getattr(round_counts, name)) for round_counts in counted])
         slope, (low, high) = slope_per_hour(seconds, values), slope_interval(seconds, values)
         ends = f"{values[0]:12.1f} → {values[-1]:12.1f}"
         print(f"{name:16s} {ends}   {slope:+10.2f} an hour, from {low:+.2f} to {high:+.2f}")

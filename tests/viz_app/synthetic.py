@@ -172,8 +172,8 @@ class FakeTranslator:
         return replace(
             made,
             text=experiment.output.text.strip() if isinstance(experiment.output, GivenTarget) else made.text,
-            unreached=tuple(each for each in experiment.forced if each.step >= reached),
-            source_places=tuple(place for place in range(len(text.split())) if place not in removed),
+            unreached=tuple(token for token in experiment.forced if token.step >= reached),
+            source_places=tuple(index for index in range(len(text.split())) if index not in removed),
         )
 
     def run_many(
@@ -196,11 +196,11 @@ class FakeTranslator:
         """As the real one does it; drafts are noted."""
         self.drafts.append(None if draft is None else draft.text)
         dropped: list[Intervention] = []
-        for each in experiment.interventions if drops_misfits else ():
+        for intervention in experiment.interventions if drops_misfits else ():
             try:
-                check_fits(each)
+                check_fits(intervention)
             except ExperimentError:
-                dropped.append(each)
+                dropped.append(intervention)
         experiment = experiment.without(*dropped)
         if original is None or original.experiment != experiment.baseline:
             original = self.run(experiment.baseline)

@@ -308,14 +308,14 @@ def test_a_damaged_setting_is_read_without_a_message_and_the_others_are_kept(tmp
 
 def check_settings_with(key: str, value: str, path: Path) -> None:
     section, _, name = key.rpartition("/")
-    kept = "[kept]\ntext=Ein Hund\nlist=a, b\nat=@@Variant(x\nbytes=@ByteArray(\\0)\n"
-    path.write_text(f"[{section or 'General'}]\n{name}={value}\n{kept}")
+    own_section = "[kept]\ntext=Ein Hund\nlist=a, b\nat=@@Variant(x\nbytes=@ByteArray(\\0)\n"
+    path.write_text(f"[{section or 'General'}]\n{name}={value}\n{own_section}")
     repair_settings(path)
     settings = QSettings(str(path), QSettings.Format.IniFormat)
     preferences = Preferences(settings)
-    for each, described in vars(Preferences).items():
+    for attribute, described in vars(Preferences).items():
         if isinstance(described, property):
-            getattr(preferences, each)
+            getattr(preferences, attribute)
     assert preferences.restored(MapViewSettings()) == MapViewSettings()
     assert load_choices(settings).preset
     assert load_unfinished(settings) is None
@@ -324,8 +324,8 @@ def check_settings_with(key: str, value: str, path: Path) -> None:
     preferences.recent_models.remember(path.parent)
     assert preferences.recent_models.paths[0] == path.parent
     settings.sync()
-    found = [settings.value(f"kept/{each}") for each in ("text", "list", "at", "bytes")]
-    assert found == ["Ein Hund", ["a", "b"], "@Variant(x", QByteArray(b"\0")]
+    values = [settings.value(f"kept/{key}") for key in ("text", "list", "at", "bytes")]
+    assert values == ["Ein Hund", ["a", "b"], "@Variant(x", QByteArray(b"\0")]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere settings are no such file")

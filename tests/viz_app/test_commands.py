@@ -37,13 +37,13 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
     window.state.submit(toggle(window.state.selection.head))
     qtbot.waitUntil(window.translate_page.sentence.shown_switch.isVisible)
     window.top_bar.model_button.setFocus()
-    with_keys = [each for each in window.commands.commands if each.command.keys]
+    with_keys = [entry for entry in window.commands.commands if entry.command.keys]
     assert len(with_keys) > 25
-    for each in with_keys:
-        for key in each.command.keys:
+    for entry in with_keys:
+        for key in entry.command.keys:
             done.clear()
             QTest.keySequence(window, QKeySequence(key))
-            assert done == [each.title], key
+            assert done == [entry.title], key
 
 
 @pytest.mark.heavy
@@ -101,12 +101,12 @@ KEYS_OF_LISTS = {
 
 def test_keys_are_named_only_where_commands_are_declared() -> None:
     root = Path(augenmerk.viz_app.__file__).parent
-    found = {
+    files = {
         path.relative_to(root.parent).as_posix()
         for path in root.rglob("*.py")
         if re.search(r"Qt\.Key\.Key_|QShortcut\(|setShortcut\(", path.read_text(encoding="utf-8"))
     }
-    assert found == set(KEYS_OF_LISTS)
+    assert files == set(KEYS_OF_LISTS)
 
 
 def test_keys_are_named_as_on_a_keyboard() -> None:

@@ -109,9 +109,9 @@ def _check(window: MainWindow, expected: ExperimentResult) -> None:
 
 
 def _center_of(page: TranslatePage, head: Head) -> QPoint:
-    place = page.heads.grid.place_of(head)
-    assert place is not None
-    return place.center()
+    box = page.heads.grid.place_of(head)
+    assert box is not None
+    return box.center()
 
 
 def _switch_off_by_right_click(qtbot: QtBot, window: MainWindow) -> None:
@@ -124,7 +124,7 @@ def _force_by_the_link_of_the_card(qtbot: QtBot, window: MainWindow) -> None:
     assert translation is not None
     word = next(word for word in translation.target_words if word.start == FORCED.step)
     _point_at(qtbot, window, word)
-    rank = [each.entry for each in translation.alternatives[FORCED.step]].index(FORCED.token)
+    rank = [alternative.entry for alternative in translation.alternatives[FORCED.step]].index(FORCED.token)
     link = _place_of_link(chips.card.label, f"{FORCED.step}:{rank}")
     qtbot.mouseClick(chips.card.label, Qt.MouseButton.LeftButton, pos=link)
     assert not chips.card.isVisible()
@@ -132,8 +132,8 @@ def _force_by_the_link_of_the_card(qtbot: QtBot, window: MainWindow) -> None:
 
 def _point_at(qtbot: QtBot, window: MainWindow, word: Word) -> None:
     chips = window.translate_page.sentence.chips
-    place = dict(chips._chips)[word]
-    for point in (chips.rect().bottomRight(), place.center()):  # where the mouse stands already it does not move
+    box = dict(chips._chips)[word]
+    for point in (chips.rect().bottomRight(), box.center()):  # where the mouse stands already it does not move
         qtbot.mouseMove(chips, point)
     qtbot.waitUntil(chips.card.isVisible)
 
@@ -160,8 +160,8 @@ def _remove_by_a_click_in_the_source_tab(qtbot: QtBot, window: MainWindow) -> No
     tab = window.analysis.tab
     assert isinstance(tab, SourceTab)
     qtbot.waitUntil(lambda: tab.source.findings is not None, timeout=10_000)
-    place = tab.words.label_place(REMOVED.place).center().toPoint()
-    qtbot.mouseClick(tab.words, Qt.MouseButton.LeftButton, pos=place)
+    center = tab.words.label_place(REMOVED.place).center().toPoint()
+    qtbot.mouseClick(tab.words, Qt.MouseButton.LeftButton, pos=center)
 
 
 ACTS = {
@@ -255,7 +255,7 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
     result = translator.compare(Experiment(SENTENCE, Greedy(), (HeadScaled(off),)))
     original, changed = result.original.maps.encoder, result.changed.maps.encoder
     expected = {"original": original, "changed": changed, "difference": changed - original}
-    found = {}
+    pictures = {}
     for shown, maps in expected.items():
         qtbot.mouseClick(switch.buttons[shown], Qt.MouseButton.LeftButton)
         view = page.state.maps.view()
@@ -263,10 +263,10 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
         np.testing.assert_allclose(page.state.maps.view_all("encoder").values, maps, atol=1e-5)
         np.testing.assert_allclose(view.values, maps[1, 1], atol=1e-5)
         assert page.head.title.whole.endswith({"changed": "head 2"}.get(shown, shown))
-        place = page.heads.grid.place_of(head)
-        assert place is not None
-        found[shown] = page.head.heatmap.grab().toImage(), page.heads.grid.grab().toImage().copy(place)
-    for one, other in itertools.combinations(found.values(), 2):
+        box = page.heads.grid.place_of(head)
+        assert box is not None
+        pictures[shown] = page.head.heatmap.grab().toImage(), page.heads.grid.grab().toImage().copy(box)
+    for one, other in itertools.combinations(pictures.values(), 2):
         assert all(picture != other_picture for picture, other_picture in zip(one, other, strict=True))
     assert page.sentence.sentence.text == result.changed.text, "text and chips are always those of the changed one"
 
@@ -340,7 +340,7 @@ def test_what_is_shown_keeps_its_language_and_its_model_until_the_next_one_has_t
 
     def told() -> list[str]:
         """All that names the language of the target, wherever it stands."""
-        labels = [each.text() for each in window.findChildren(QLabel) if each.isVisible()]
+        labels = [label.text() for label in window.findChildren(QLabel) if label.isVisible()]
         return [text for text in labels if "English" in text or "Dutch" in text]
 
     before = told()
@@ -553,8 +553,8 @@ def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
 ) -> None:
     window.close()
     model = ModelReference(translator.name, translator.digest)
-    given = Experiment(SENTENCE, GivenTarget("man " * 1200), (OFF,))
-    write_experiment_file(SavedExperiment(given, model, {}), preferences.own_file(SESSION))
+    experiment = Experiment(SENTENCE, GivenTarget("man " * 1200), (OFF,))
+    write_experiment_file(SavedExperiment(experiment, model, {}), preferences.own_file(SESSION))
     again = make_window(None, sentence=None, loader=None)
     _check(again, translator.compare(Experiment(SENTENCE)))
     assert "the given translation" in again.translate_page.sentence.note.text()

@@ -78,14 +78,14 @@ def test_an_option_that_there_is_not_is_refused(
 def test_a_file_or_a_sentence_alone_is_told_what_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.safetensors"
     path.touch()
-    for given, hint in (
+    for argument, hint in (
         (str(path), "augenmerk app FILE"),
         (str(tmp_path), "augenmerk app FOLDER"),
         ("Ein Hund.", "augenmerk translate SENTENCE"),
         (300 * "Hund ", "augenmerk translate SENTENCE"),
     ):
         with pytest.raises(SystemExit):
-            launch.main([given])
+            launch.main([argument])
         told = capsys.readouterr().err
         assert "Commands: app, translate, analyze," in told
         assert hint in told

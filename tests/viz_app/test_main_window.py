@@ -123,9 +123,9 @@ def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> N
 def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     grid = window.translate_page.heads.grid
-    place = grid.place_of(Head("encoder", 2, 5))
-    assert place is not None
-    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
+    box = grid.place_of(Head("encoder", 2, 5))
+    assert box is not None
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=box.center())
     panel = window.translate_page.head
     assert panel.title.whole == "Encoder self-attention · layer 3 · head 6"
     assert not panel.controls.boxes["read"].isEnabled()
@@ -179,9 +179,9 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindo
     page = make_window(sentence="Ein Mann schläft .").translate_page
     page.state.intents.choose_head(Head("cross", 0, 0))
     chips, heatmap = page.sentence.chips, page.head.heatmap
-    word, place = chips._chips[1]
+    word, box = chips._chips[1]
     plain = heatmap.grab().toImage()
-    qtbot.mouseMove(chips, place.center())
+    qtbot.mouseMove(chips, box.center())
     qtbot.waitUntil(lambda: page.state.selection.hovered_word == word)
     assert heatmap.grab().toImage() != plain
     qtbot.mouseMove(chips, chips.rect().bottomRight())
@@ -193,17 +193,17 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindo
     lit, (other, place_of_other) = chips.grab().toImage(), chips._chips[2]
     assert other.text == "schläft"
     assert lit.copy(place_of_other) != unlit.copy(place_of_other)
-    assert lit.copy(place) == unlit.copy(place)
+    assert lit.copy(box) == unlit.copy(box)
 
 
 @pytest.mark.heavy
 def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     page.state.intents.choose_head(Head("cross", 0, 0))
-    place, selection = page.head.heatmap.cell_rect(Pair(1, 2)), page.state.selection
-    assert place is not None
+    box, selection = page.head.heatmap.cell_rect(Pair(1, 2)), page.state.selection
+    assert box is not None
     for expected in (Pair(1, 2), None, Pair(1, 2)):
-        qtbot.mouseClick(page.head.heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+        qtbot.mouseClick(page.head.heatmap, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
         assert selection.pinned == expected
     qtbot.keyClick(page.head.heatmap, Qt.Key.Key_Escape)
     assert selection.pinned is None
@@ -646,11 +646,11 @@ def test_a_small_window_shows_all_rows_of_a_long_sentence(
     assert layout.font.pixelSize() >= 12
     assert layout.hidden.width() == 0
     assert "Each row" in page.head.meaning.text()
-    place = page.head.map.mapTo(window, QPoint())
+    position = page.head.map.mapTo(window, QPoint())
     page.state.submit(toggle(Head("cross", 0, 1)))
     qtbot.waitUntil(page.sentence.shown_switch.isVisible)
     qtbot.wait(50)
-    assert page.head.map.mapTo(window, QPoint()) == place, "nothing moves"
+    assert page.head.map.mapTo(window, QPoint()) == position, "nothing moves"
     assert page.sentence.original_line.isVisible()
     line = page.sentence.original_line
     assert line.width() > 100
@@ -712,9 +712,11 @@ def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: Mak
     page, sentence = window.translate_page, window.translate_page.sentence
     for height in (800, 1080, 800):
         window.resize(1280, height)
-        qtbot.waitUntil(lambda wanted=height: window.height() == wanted)
+        qtbot.waitUntil(lambda expected=height: window.height() == expected)
         num_lines = 2 if height == 800 else 4
-        qtbot.waitUntil(lambda wanted=num_lines: sentence.chips_area.height() == wanted * sentence.chips.line_height)
+        qtbot.waitUntil(
+            lambda expected=num_lines: sentence.chips_area.height() == expected * sentence.chips.line_height
+        )
         assert sentence.sentence.height() < (num_lines + 1) * sentence.sentence.fontMetrics().lineSpacing()
         assert sentence.chips.height() > sentence.chips_area.height()  # the others scroll
     qtbot.waitUntil(lambda: page.head.map.height() >= 220)

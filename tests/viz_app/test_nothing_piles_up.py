@@ -80,7 +80,7 @@ def test_doing_it_again_leaves_as_many_objects_as_there_were(
         for _ in range(times):
             act(window, qtbot)
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        return sorted(type(each).__name__ for each in window.findChildren(QObject))
+        return sorted(type(child).__name__ for child in window.findChildren(QObject))
 
     before = objects_after(NUM_WARM_UPS)
     assert objects_after(NUM_TIMES) == before
@@ -88,10 +88,10 @@ def test_doing_it_again_leaves_as_many_objects_as_there_were(
 
 def stale_items() -> list[QLayoutItem]:
     """Python's wrappers of layout items that no layout has: each stands for whatever Qt creates at its address."""
-    wrappers = [each for each in shiboken6.getAllValidWrappers() if isinstance(each, QLayoutItem | QLayout)]
+    wrappers = [wrapper for wrapper in shiboken6.getAllValidWrappers() if isinstance(wrapper, QLayoutItem | QLayout)]
     layouts = [wrapper for wrapper in wrappers if isinstance(wrapper, QLayout)]
     items = {shiboken6.getCppPointer(wrapper)[0]: wrapper for wrapper in wrappers if not isinstance(wrapper, QLayout)}
-    held = [layout.itemAt(place) for layout in layouts for place in range(layout.count())]
+    held = [layout.itemAt(index) for layout in layouts for index in range(layout.count())]
     living = {shiboken6.getCppPointer(item)[0] for item in held if item is not None}
     return [item for address, item in items.items() if address not in living]
 

@@ -301,7 +301,7 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
     qtbot.wait(50)
     assert view.parts.verticalScrollBar().maximum() == 0
     assert view.film.height() > 0.6 * size[1]
-    texts = [each for each in shown.findChildren(QLabel) if each.isVisible() and each.text()]
+    texts = [label for label in shown.findChildren(QLabel) if label.isVisible() and label.text()]
     assert view.film.meaning in texts
     for words in (*texts, view.film.kind_menu, view.charts.main.quantity_menu):
         assert words.fontInfo().pixelSize() >= size[1] / LINES_PER_SCREEN
@@ -387,7 +387,7 @@ def test_a_presented_chapter_shows_all_tokens_of_a_long_sentence_beside_its_text
     qtbot.waitUntil(lambda: learn.view is not None and learn.state.result is not None)
     view = learn.view
     assert view is not None
-    text, figures = (each for each in view.findChildren(VerticalScrollArea) if each.parent() is view)
+    text, figures = (area for area in view.findChildren(VerticalScrollArea) if area.parent() is view)
     for size in ((1280, 800), (1366, 768), (1440, 900), (1920, 1080)):
         window.resize(700, 700)
         qtbot.waitUntil(lambda: text.y() < figures.y())
@@ -438,15 +438,15 @@ def test_values_stand_outside_the_presented_map(make_window: MakeWindow, qtbot: 
 
     def rests() -> bool:
         seen.append(shown.value.geometry())
-        return len(seen) > 20 and all(place == seen[-1] for place in seen[-20:])
+        return len(seen) > 20 and all(geometry == seen[-1] for geometry in seen[-20:])
 
     qtbot.waitUntil(rests)
     pair = Pair(1, 1)
-    place = shown.value.geometry()
+    geometry = shown.value.geometry()
     window.state.selection.pin(pair)
     assert shown.value.text() == "\n".join(map_text.describe(window.state, pair) or ())
     qtbot.wait(20)
-    assert shown.value.geometry() == place
+    assert shown.value.geometry() == geometry
     assert heatmap._painter is not None
     assert not heatmap._painter.shows_value
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
@@ -595,7 +595,7 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
     assert shown.scene.height() >= shown.scene.heightForWidth(shown.scene.width())
     seen = shown.scene.visibleRegion().boundingRect()
     assert seen.bottom() == shown.scene.rect().bottom(), "the end of the answer is in sight"
-    (area,) = (each for each in shown.findChildren(ContentHeightScrollArea) if each.isAncestorOf(shown.scene))
+    (area,) = (area for area in shown.findChildren(ContentHeightScrollArea) if area.isAncestorOf(shown.scene))
     last = shown.target if page else shown.caption
     is_all_seen = last.visibleRegion().boundingRect() == last.rect()
     assert area.verticalScrollBar().isVisible() != is_all_seen
@@ -604,8 +604,8 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
     while shown.scene.height() > area.height() and area.verticalScrollBar().value() > 0:
         qtbot.keyClick(shown, Qt.Key.Key_PageUp)
         assert answer in shown.scene.text(), "first, the beginning of the text"
-    for place in ("1 of 3", "2 of 3"):
-        while lessons_of(window).lesson.place_text == place:
+    for position in ("1 of 3", "2 of 3"):
+        while lessons_of(window).lesson.place_text == position:
             is_all_seen = last.visibleRegion().boundingRect().bottom() == last.rect().bottom()
             qtbot.keyClick(shown, Qt.Key.Key_PageDown)
         assert is_all_seen, "before the next scene, the translation and its caption"
@@ -701,10 +701,10 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
         qtbot.waitUntil(lambda size=size: current_theme().scale == scale_for(size), timeout=3000)
         qtbot.waitUntil(lambda: tab._area.verticalScrollBar().maximum() == 0, timeout=3000)
         assert tab.maps.first.x() < tab.maps.second.x() < tab.maps.change.x()
-        for each in (tab.maps.first, tab.maps.second, tab.maps.change):
-            assert len(each.matrices[0].row_labels) <= 20
+        for panel in (tab.maps.first, tab.maps.second, tab.maps.change):
+            assert len(panel.matrices[0].row_labels) <= 20
             needed = row_height(current_theme().font("body"))
-            assert each.cell_rect(MatrixCell(0, 0, 0)).height() >= needed, "every row has its label"
+            assert panel.cell_rect(MatrixCell(0, 0, 0)).height() >= needed, "every row has its label"
         for width in range(tab.texts.width() - 200, tab.texts.width(), 40) if size == (1280, 800) else ():
             texts = QLabel(tab.texts.text(), wordWrap=True)
             texts.setFont(tab.texts.font())
@@ -731,7 +731,7 @@ def test_twenty_rows_are_all_in_sight_in_presented_tabs(make_window: MakeWindow,
     window.showNormal()
     window.resize(1280, 800)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
-    areas = [each for each in tab.findChildren(VerticalScrollArea) if each.isVisible()]
+    areas = [area for area in tab.findChildren(VerticalScrollArea) if area.isVisible()]
     assert areas
     qtbot.wait(50)
     left = min(area.mapTo(window, QPoint()).x() for area in areas)
@@ -781,11 +781,11 @@ def test_panels_stacked_for_large_letters_are_side_by_side_again_afterwards(make
     parts = make_window().translate_page._arrangement
     splitters = parts, parts.maps
     states = [splitter.saveState() for splitter in splitters]
-    before = [parts.maps.widget(place) for place in range(2)]
+    before = [parts.maps.widget(index) for index in range(2)]
     parts._stack(True)
-    assert [parts.maps.widget(place) for place in range(2)] == before[::-1]
+    assert [parts.maps.widget(index) for index in range(2)] == before[::-1]
     for splitter, state in zip(splitters, states, strict=True):
         splitter.restoreState(state)
     parts._stack(False)
-    assert [parts.maps.widget(place) for place in range(2)] == before
+    assert [parts.maps.widget(index) for index in range(2)] == before
     assert [splitter.orientation() for splitter in splitters] == [Qt.Orientation.Horizontal] * 2

@@ -32,7 +32,7 @@ def _usual_scale(qapp: QApplication) -> Iterator[None]:
 
 def cut_off(window: QWidget) -> list[str]:
     """Texts of labels and buttons in sight that need more room than they have."""
-    found = []
+    texts = []
     for widget in window.findChildren(QWidget):
         if not widget.isVisible():
             continue
@@ -48,8 +48,8 @@ def cut_off(window: QWidget) -> list[str]:
         else:
             continue
         if lacks:
-            found.append(f"{type(widget).__name__} {widget.text()!r} in {widget.size().toTuple()}")
-    return found
+            texts.append(f"{type(widget).__name__} {widget.text()!r} in {widget.size().toTuple()}")
+    return texts
 
 
 def central_area(window: MainWindow) -> WindowScrollArea:
@@ -143,7 +143,7 @@ def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> No
 
 def parts_of(view: ChapterView) -> list[VerticalScrollArea]:
     """Its text and its figures."""
-    return [each for each in view.findChildren(VerticalScrollArea) if each.parent() is view]
+    return [area for area in view.findChildren(VerticalScrollArea) if area.parent() is view]
 
 
 @pytest.mark.heavy
@@ -206,10 +206,10 @@ def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     window.appearance.set_scale(scale)
     window.top_bar.show_notice("")
     area = central_area(window)
-    for place in (TRANSLATE, LEARN, TRAIN):
-        window.pages.show(place)
+    for page_index in (TRANSLATE, LEARN, TRAIN):
+        window.pages.show(page_index)
         qtbot.waitUntil(lambda: not cut_off(window))  # a result that comes is laid out with the next events
-        assert area.horizontalScrollBar().maximum() == 0, place  # type: ignore[attr-defined]
+        assert area.horizontalScrollBar().maximum() == 0, page_index  # type: ignore[attr-defined]
     window.pages.show(TRANSLATE)
     share = 0.15 * window.height()  # of the map, below the sentence
     qtbot.waitUntil(lambda: page.head.visibleRegion().boundingRect().height() > share)

@@ -136,8 +136,8 @@ def assert_run_is_kept(folder: Path, num_steps: int) -> None:
 @pytest.mark.parametrize(
     "number",
     [
-        pytest.param(each, id=each.name, marks=() if each is signal.SIGTERM else SLOW)
-        for each in map(signal.Signals, SIGNALS)
+        pytest.param(number, id=number.name, marks=() if number is signal.SIGTERM else SLOW)
+        for number in map(signal.Signals, SIGNALS)
     ],
 )
 @pytest.mark.slow

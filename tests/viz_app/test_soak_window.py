@@ -40,7 +40,7 @@ def test_growth_in_noise_is_found() -> None:
 @pytest.mark.heavy
 def test_a_thread_that_is_left_in_each_round_is_found() -> None:
     counts = measured(noise())
-    problems = verdict([Counts(each.seconds, 500, n, n // 2, 800, 0, 0) for n, each in enumerate(counts)])
+    problems = verdict([Counts(count.seconds, 500, n, n // 2, 800, 0, 0) for n, count in enumerate(counts)])
     assert [problem.split()[0] for problem in problems] == ["threads", "handles"]
 
 

@@ -13,7 +13,7 @@ from augenmerk.viz_app.widgets.buttons import flat_button
 
 
 def _luminance(color: str) -> float:
-    channels = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    channels = [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

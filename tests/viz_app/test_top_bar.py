@@ -22,7 +22,7 @@ MODEL, DEVICE, NOTICE = (
 
 def shown_whole(bar: TopBar) -> bool:
     """Whether no label has an ellipsis, and no button less than its text needs."""
-    labels = [each for each in (bar.status, bar.device) if each.isVisible()]
+    labels = [label for label in (bar.status, bar.device) if label.isVisible()]
     buttons = [*bar.tabs.values(), bar.model_button, bar.menu_button]
     return all(label.shown_text() == label.text() for label in labels) and all(
         button.width() >= button.sizeHint().width() for button in buttons

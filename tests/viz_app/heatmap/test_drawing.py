@@ -68,12 +68,12 @@ def drawing(marks: Marks) -> Drawing:
     return Drawing(values, [""] * ROWS, [""] * COLUMNS, marks=marks)
 
 
-def by_figure(found: Drawing) -> Pixels:
-    return figure_pixels(map_figure(found))
+def by_figure(drawing: Drawing) -> Pixels:
+    return figure_pixels(map_figure(drawing))
 
 
-def by_grid(found: Drawing) -> Pixels:
-    return figure_pixels(grid_figure([DrawingBlock("", [[found]])], ""))
+def by_grid(drawing: Drawing) -> Pixels:
+    return figure_pixels(grid_figure([DrawingBlock("", [[drawing]])], ""))
 
 
 def figure_pixels(figure) -> Pixels:
@@ -84,16 +84,16 @@ def figure_pixels(figure) -> Pixels:
 
 @pytest.fixture
 def by_film(tmp_path) -> Callable[[Drawing], Pixels]:
-    def draw(found: Drawing) -> Pixels:
-        save_film(Film("", "", "", (Shot([found], "", ""),)), tmp_path / "film.gif")
+    def draw(drawing: Drawing) -> Pixels:
+        save_film(Film("", "", "", (Shot([drawing], "", ""),)), tmp_path / "film.gif")
         with Image.open(tmp_path / "film.gif") as image:
             return np.asarray(image.convert("RGB")).astype(int)
 
     return draw
 
 
-def by_svg(found: Drawing) -> Pixels:
-    renderer = QSvgRenderer(QByteArray(map_svg(found).encode()))
+def by_svg(drawing: Drawing) -> Pixels:
+    renderer = QSvgRenderer(QByteArray(map_svg(drawing).encode()))
     image = QImage(renderer.defaultSize(), QImage.Format.Format_RGB32)
     image.fill(0xFFFFFFFF)
     painter = QPainter(image)
@@ -119,28 +119,28 @@ def check_marks(draw: Callable[[Drawing], Pixels], marks: Marks, scale: float = 
     check_shapes(plain, draw(drawing(marks)), (left, top), shapes)
 
 
-def check_shapes(plain: Pixels, found: Pixels, corner: tuple[float, float], shapes: list[Shape]) -> None:
+def check_shapes(plain: Pixels, pixels: Pixels, corner: tuple[float, float], shapes: list[Shape]) -> None:
     """Each shape is drawn, in its colour, and nothing else is."""
     left, top = corner
-    difference = np.abs(found - plain).sum(axis=2) > 30
+    difference = np.abs(pixels - plain).sum(axis=2) > 30
     assert shapes
     outside = difference.copy()
     for shape in shapes:
         x, y = left + shape.box.left, top + shape.box.top
         (x, x_end), (y, y_end) = sorted((x, x + shape.box.width)), sorted((y, y + shape.box.height))
         pad = 2 + int(shape.pen_px / 2)
-        place = (
+        slices = (
             slice(max(0, round(y) - pad), round(y_end) + pad + 1),
             slice(max(0, round(x) - pad), round(x_end) + pad + 1),
         )
         color = np.array(to_rgb(PRINT_COLORS[shape.color])) * 255
         if shape.kind == "veil":
             inner = slice(round(y) + 3, round(y_end) - 2), slice(round(x) + 3, round(x_end) - 2)
-            far, near = (255 - np.percentile(each[inner], 20) for each in (plain, found))
+            far, near = (255 - np.percentile(image[inner], 20) for image in (plain, pixels))
             assert near == pytest.approx((1 - VEIL_OPACITY) * far, abs=4), shape
-            outside[place] = False
+            outside[slices] = False
             continue
-        is_drawn = difference[place] & (np.abs(found[place] - color).sum(axis=2) < 200)
+        is_drawn = difference[slices] & (np.abs(pixels[slices] - color).sum(axis=2) < 200)
         rows, columns = is_drawn.nonzero()
         assert len(rows), shape
         assert np.ptp(rows) >= abs(shape.box.height) - 4, shape
@@ -148,11 +148,11 @@ def check_shapes(plain: Pixels, found: Pixels, corner: tuple[float, float], shap
         if shape.kind == "line" and len(shapes) == 1:
             on_line = np.abs(rows / is_drawn.shape[0] - columns / is_drawn.shape[1]) < 0.05
             assert on_line.all()
-        outside[place] = False
+        outside[slices] = False
     assert not outside.any(), np.argwhere(outside)
 
 
-IN_ROWS = [replace(each, forced=frozenset(band for band in each.forced if band.is_row)) for each in CASES.values()]
+IN_ROWS = [replace(marks, forced=frozenset(band for band in marks.forced if band.is_row)) for marks in CASES.values()]
 
 
 @pytest.mark.parametrize("marks", IN_ROWS, ids=CASES)
@@ -170,7 +170,7 @@ def test_the_window_draws_each_mark_where_the_description_has_it(
         heatmap.lay_out()
         return image_pixels(heatmap.grab().toImage())
 
-    plain, found, layout = draw(Marks()), draw(marks), heatmap.layout_now
+    plain, pixels, layout = draw(Marks()), draw(marks), heatmap.layout_now
     assert layout is not None
     map_area = layout.map
     window = Box(0, 0, map_area.width(), map_area.height())
@@ -178,8 +178,8 @@ def test_the_window_draws_each_mark_where_the_description_has_it(
     is_label = np.ones(plain.shape[:2], dtype=bool)
     top, left = int(map_area.top()) - 6, int(map_area.left()) - 6
     is_label[top:, left:] = False
-    found[is_label] = plain[is_label]  # labels are coloured, too
-    check_shapes(plain, found, (map_area.left(), map_area.top()), shapes)
+    pixels[is_label] = plain[is_label]  # labels are coloured, too
+    check_shapes(plain, pixels, (map_area.left(), map_area.top()), shapes)
 
 
 def bounds(plain: Pixels, marked: Pixels) -> tuple[int, int, int, int]:
@@ -199,13 +199,13 @@ def test_a_film_draws_each_mark_where_the_description_has_it(by_film, marks: Mar
     check_marks(by_film, marks)
 
 
-@pytest.mark.parametrize("pointed", [None, *(each.pointed for each in POINTERS.values() if each.pointed)], ids=str)
+@pytest.mark.parametrize("pointed", [None, *(marks.pointed for marks in POINTERS.values() if marks.pointed)], ids=str)
 @pytest.mark.parametrize("cell", [(20, 10), (40, 20)], ids=str)
 def test_the_script_of_the_page_makes_the_same_shapes(qapp, cell: tuple[int, int], pointed: Pointed | None) -> None:
     from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
 
-    def bands(found: frozenset[Band]) -> list[dict]:
-        return [{"index": band.index, "isRow": band.is_row} for band in sorted(found)]
+    def bands(marked: frozenset[Band]) -> list[dict]:
+        return [{"index": band.index, "isRow": band.is_row} for band in sorted(marked)]
 
     marks = {"factor": 0, "pinned": [4, 3], "pointed": pointed and [pointed.style, pointed.row, pointed.column]}
     marks |= {name: bands(getattr(ALL, name)) for name in ("lit", "changed", "set", "forced")}
@@ -253,27 +253,27 @@ def test_marks_are_those_of_the_experiment() -> None:
     state.submit(open_experiment(changed.experiment), asks=False)
     state.accept(make_result(changed, original))
     state.intents.choose_head(Head("cross", 1, 2))
-    found = large_map(state)
-    assert found is not None
-    assert found.marks.is_off
-    assert found.marks.forced == {Band(2, is_row=True)}, "the row that reads the forced token"
-    assert not found.marks.set
-    assert found.marks.changed == {Band(2, is_row=True)}
+    drawing = large_map(state)
+    assert drawing is not None
+    assert drawing.marks.is_off
+    assert drawing.marks.forced == {Band(2, is_row=True)}, "the row that reads the forced token"
+    assert not drawing.marks.set
+    assert drawing.marks.changed == {Band(2, is_row=True)}
     state.intents.choose_head(Head("cross", 0, 1))
-    found = large_map(state)
-    assert found is not None
-    assert found.marks.set == {Band(2, is_row=True)}
-    assert not found.marks.is_off
+    drawing = large_map(state)
+    assert drawing is not None
+    assert drawing.marks.set == {Band(2, is_row=True)}
+    assert not drawing.marks.is_off
     small = small_maps(state, "cross")
     assert small.lines[1][2].marks.is_off
     assert small.lines[0][1].marks.set == {Band(2, is_row=True)}
     assert small.lines[0][0].marks.forced == {Band(2, is_row=True)}
 
 
-@pytest.mark.parametrize("place", [(0, 0), (0, 9), (3, 3), (5, 5), (7, 7), (8, 8), (9, 0), (9, 9)])
-def test_an_arrow_stays_inside_the_map_and_crosses_the_diagonal(place: tuple[int, int]) -> None:
+@pytest.mark.parametrize("indices", [(0, 0), (0, 9), (3, 3), (5, 5), (7, 7), (8, 8), (9, 0), (9, 9)])
+def test_an_arrow_stays_inside_the_map_and_crosses_the_diagonal(indices: tuple[int, int]) -> None:
     cell, around = 40.0, Box(0, 0, 400, 400)
-    row, column = place
+    row, column = indices
     shaft, *_ = pointer_shapes("arrow", Box(column * cell, row * cell, cell, cell), around)
     assert 0 <= shaft.box.left + shaft.box.width <= around.width
     assert 0 <= shaft.box.top + shaft.box.height <= around.height

@@ -44,25 +44,25 @@ def test_thumbnails_are_higher_than_wide_where_height_is_left(qtbot: QtBot, them
     _, grid, area = _grid(qtbot, theme)
     area.resize(380, 600)
     grid.rebuild()
-    place = grid.place_of(Head("cross", 2, 7))
-    assert place is not None
-    assert 1.4 < place.height() / place.width() < 1.9
-    assert area.height() - place.bottom() < 40, "little is left empty below"
+    box = grid.place_of(Head("cross", 2, 7))
+    assert box is not None
+    assert 1.4 < box.height() / box.width() < 1.9
+    assert area.height() - box.bottom() < 40, "little is left empty below"
     area.resize(760, 560)
     grid.rebuild()
-    place = grid.place_of(Head("cross", 2, 7))
-    assert place is not None
-    assert 1 <= place.width() / place.height() < 1.5
+    box = grid.place_of(Head("cross", 2, 7))
+    assert box is not None
+    assert 1 <= box.width() / box.height() < 1.5
 
 
 def test_every_head_of_every_kind_has_a_place_of_its_own(qtbot: QtBot, theme: Theme) -> None:
     _, grid, _ = _grid(qtbot, theme)
     places = [grid.place_of(Head(kind, layer, head)) for kind in MAP_KINDS for layer in range(3) for head in range(8)]
     assert len(places) == 72
-    for index, place in enumerate(places):
-        assert place is not None
-        assert grid.rect().contains(place)
-        assert not any(place.intersects(other) for other in places[index + 1 :] if other is not None)
+    for index, box in enumerate(places):
+        assert box is not None
+        assert grid.rect().contains(box)
+        assert not any(box.intersects(other) for other in places[index + 1 :] if other is not None)
 
 
 def test_a_click_on_the_title_of_a_kind_folds_its_heads(qtbot: QtBot, theme: Theme) -> None:
@@ -100,9 +100,9 @@ def test_what_is_folded_leaves_its_room_to_the_others(qtbot: QtBot, theme: Theme
 
 def test_a_click_chooses_the_head_under_the_mouse(qtbot: QtBot, theme: Theme) -> None:
     state, grid, _ = _grid(qtbot, theme)
-    place = grid.place_of(Head("decoder", 1, 6))
-    assert place is not None
-    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
+    box = grid.place_of(Head("decoder", 1, 6))
+    assert box is not None
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=box.center())
     assert state.selection.head == Head("decoder", 1, 6)
 
 
@@ -110,14 +110,14 @@ def test_a_thumbnail_shows_the_weights_of_its_head(qtbot: QtBot, theme: Theme) -
     state, grid, _ = _grid(qtbot, theme)
     assert state.translation is not None
     weights = state.translation.maps.cross[2, 3]
-    place = grid.place_of(Head("cross", 2, 3))
-    assert place is not None
+    box = grid.place_of(Head("cross", 2, 3))
+    assert box is not None
     picture = grid.grab().toImage()
     table = PAPER.packed
     num_rows, num_columns = weights.shape
     for row, column in ((0, 3), (4, 7), (5, 0)):
-        x = place.left() + int((column + 0.5) * place.width() / num_columns)
-        y = place.top() + int((row + 0.5) * place.height() / num_rows)
+        x = box.left() + int((column + 0.5) * box.width() / num_columns)
+        y = box.top() + int((row + 0.5) * box.height() / num_rows)
         assert picture.pixel(x, y) == table[PAPER.indices(weights)[row, column]]
 
 
@@ -125,9 +125,9 @@ def test_twelve_layers_scroll_and_the_chosen_head_comes_into_sight(qtbot: QtBot,
     state, grid, area = _grid(qtbot, theme, num_layers=6)
     assert grid.height() > area.viewport().height()
     state.selection.choose(Head("cross", 5, 0))
-    place = grid.place_of(Head("cross", 5, 0))
-    assert place is not None
-    assert grid.visibleRegion().boundingRect().contains(place)
+    box = grid.place_of(Head("cross", 5, 0))
+    assert box is not None
+    assert grid.visibleRegion().boundingRect().contains(box)
     state.selection.choose(Head("encoder", 0, 0))
     assert area.verticalScrollBar().value() == 0
 
@@ -146,7 +146,7 @@ def test_a_diagonal_survives_being_made_small(size: int) -> None:
     image = map_image(np.eye(size, dtype=np.float32), PAPER, max_pixels=20)
     side = min(size, 20)
     assert (image.width(), image.height()) == (side, side)
-    assert all(image.pixel(place, place) == PAPER.packed[255] for place in range(side))
+    assert all(image.pixel(index, index) == PAPER.packed[255] for index in range(side))
 
 
 def test_another_scale_or_sentence_has_other_pictures_and_going_back_to_a_scale_the_same(
@@ -270,15 +270,15 @@ def test_a_difference_has_colours_on_both_sides_and_a_neutral_tone_for_what_is_n
     state.settings.shown, state.settings.label_mode = "difference", "predicted"
     picture = grid.grab().toImage()
     assert picture != unsigned
-    place, values = grid.place_of(Head("cross", 0, 1)), state.maps.view_all("cross").values[0, 1]
-    assert place is not None
+    box, values = grid.place_of(Head("cross", 0, 1)), state.maps.view_all("cross").values[0, 1]
+    assert box is not None
     colors, top = SIGNED_PAPER.packed, top_value(state.maps, Head("cross", 0, 1), values)
     num_rows, num_columns = values.shape
     assert np.isnan(values[2]).all()
     assert values[np.isfinite(values)].min() < 0 < values[np.isfinite(values)].max()
     for row, column in ((2, 4), (4, 3), (5, 6), (0, 0)):
-        x = place.left() + int((column + 0.5) * place.width() / num_columns)
-        y = place.top() + int((row + 0.5) * place.height() / num_rows)
+        x = box.left() + int((column + 0.5) * box.width() / num_columns)
+        y = box.top() + int((row + 0.5) * box.height() / num_rows)
         value = values[row, column]
         expected = SIGNED_PAPER.packed[-1] if np.isnan(value) else colors[SIGNED_PAPER.indices(value, top)]
         assert picture.pixel(x, y) == expected
@@ -295,13 +295,11 @@ def test_a_head_that_is_off_still_shows_its_map(qtbot: QtBot, theme: Theme) -> N
     off = make_translation(interventions=(HeadScaled(head),))
     state.submit(toggle(head))
     state.accept(ExperimentResult(off, make_translation(), off.log_probabilities))
-    place = grid.place_of(head)
-    assert place is not None
+    box = grid.place_of(head)
+    assert box is not None
     picture = grid.grab().toImage()
-    assert picture.copy(place) != before.copy(place)
-    colors = {
-        picture.pixel(x, y) for x in range(place.left(), place.right()) for y in range(place.top(), place.bottom())
-    }
+    assert picture.copy(box) != before.copy(box)
+    colors = {picture.pixel(x, y) for x in range(box.left(), box.right()) for y in range(box.top(), box.bottom())}
     assert len(colors) > 10, "the map is seen through the veil"
 
 
@@ -313,12 +311,12 @@ def test_the_factor_of_a_scaled_head_stands_on_its_map_alone(qtbot: QtBot, theme
         scaled = make_translation(interventions=(HeadScaled(head, factor),))
         state.submit(scale(head, factor))
         state.accept(ExperimentResult(scaled, make_translation(), scaled.log_probabilities))
-        picture, places = grid.grab().toImage(), {each: grid.place_of(each) for each in state.maps.all_heads}
-        return {each: picture.copy(place) for each, place in places.items() if place is not None}
+        picture, places = grid.grab().toImage(), {head: grid.place_of(head) for head in state.maps.all_heads}
+        return {head: picture.copy(box) for head, box in places.items() if box is not None}
 
     half, other, plain = pictures(0.5), pictures(-1.23456), pictures(1.0)
     assert half[head] != other[head] != plain[head] != half[head]
-    assert all(half[each] == other[each] for each in half if each != head)
+    assert all(half[other_head] == other[other_head] for other_head in half if other_head != head)
 
 
 @pytest.mark.parametrize("width", [340, 540])
@@ -334,9 +332,9 @@ def test_288_heads_have_thumbnails_that_can_be_told_apart_and_none_lies_beside_t
     area.show()
     grid.rebuild()
     heads = [Head(kind, layer, head) for kind in MAP_KINDS for layer in range(6) for head in range(16)]
-    places = [place for place in map(grid.place_of, heads) if place is not None]
+    places = [box for box in map(grid.place_of, heads) if box is not None]
     assert len(places) == 288
-    for place in places:
-        assert min(place.width(), place.height()) >= 10
-        assert place.right() <= area.viewport().width()
+    for box in places:
+        assert min(box.width(), box.height()) >= 10
+        assert box.right() <= area.viewport().width()
     assert not any(one.intersects(other) for number, one in enumerate(places) for other in places[:number])

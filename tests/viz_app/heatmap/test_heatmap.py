@@ -37,9 +37,9 @@ def heatmap(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Heatmap:
 
 
 def _center(heatmap: Heatmap, cell: Pair) -> QPoint:
-    place = heatmap.cell_rect(cell)
-    assert place is not None
-    return place.center().toPoint()
+    box = heatmap.cell_rect(cell)
+    assert box is not None
+    return box.center().toPoint()
 
 
 def test_cells_show_the_weights_of_the_chosen_head(heatmap: Heatmap, state: ExperimentState) -> None:
@@ -185,9 +185,9 @@ def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(heatmap: Heatm
     picture = heatmap.grab().toImage()
     for column in range(len(view.column_labels)):
         x = layout.strip.left() + (column + 0.5) * layout.cell.x()
-        place = QPointF(x, layout.strip.center().y())
-        assert heatmap.layout_now.sum_at(place) == column
-        assert picture.pixel(place.toPoint()) == PAPER.packed[indices[column]]
+        point = QPointF(x, layout.strip.center().y())
+        assert heatmap.layout_now.sum_at(point) == column
+        assert picture.pixel(point.toPoint()) == PAPER.packed[indices[column]]
 
 
 def test_labels_are_found_under_the_mouse(qtbot: QtBot, heatmap: Heatmap, state: ExperimentState) -> None:
@@ -260,9 +260,9 @@ def test_a_difference_has_a_scale_of_its_own_and_hatches_what_is_new(heatmap: He
     picture, values = heatmap.grab().toImage(), view.values
     top = top_value(state.maps, state.selection.head, values)
     colors = SIGNED_PAPER.packed
-    for place in ((0, 2), (5, 7), (8, 3)):
-        pair = view.pair_at(Place(*place))
-        assert picture.pixel(_center(heatmap, pair)) == colors[SIGNED_PAPER.indices(values[place], top)]
+    for row_and_column in ((0, 2), (5, 7), (8, 3)):
+        pair = view.pair_at(Place(*row_and_column))
+        assert picture.pixel(_center(heatmap, pair)) == colors[SIGNED_PAPER.indices(values[row_and_column], top)]
     assert view.row_labels[2] == "now"
     assert np.isnan(values[2]).all()
     cell = heatmap.cell_rect(view.pair_at(Place(2, 4)))
@@ -314,9 +314,9 @@ def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Them
     other = ExperimentState()
     other.show_translation(make_translation("zwei", "two"))
     first, second = Heatmap(state), Heatmap(other)
-    for each in (first, second):
-        qtbot.addWidget(each)
-        each.resize(400, 300)
+    for heatmap in (first, second):
+        qtbot.addWidget(heatmap)
+        heatmap.resize(400, 300)
     before = second.grab().toImage()
     state.settings.scale = "own"
     state.selection.choose(Head("encoder", 0, 0))
@@ -367,20 +367,22 @@ def test_the_box_of_a_value_covers_neither_labels_nor_bar_nor_the_row_of_its_cel
         for column in range(10):
             cell = QRectF(90 + column * 22, 70 + row * 20, 22, 20)
             bar = QRectF(cells.right(), cells.top(), 60, cells.height())
-            place = value_place(cell, box, widget, cells, bar)
-            assert not place.intersects(bar)
-            assert QRectF(cells.topLeft(), QPointF(widget.width(), widget.height())).contains(place)
-            assert not place.intersects(QRectF(0, cell.top(), widget.width(), cell.height())), "its row, and its label"
+            value_box = value_place(cell, box, widget, cells, bar)
+            assert not value_box.intersects(bar)
+            assert QRectF(cells.topLeft(), QPointF(widget.width(), widget.height())).contains(value_box)
+            assert not value_box.intersects(QRectF(0, cell.top(), widget.width(), cell.height())), (
+                "its row, and its label"
+            )
             if widget.width() > 600:
                 beside = QRectF(cell.left(), cells.top(), cell.width(), widget.height())
-                assert not place.intersects(beside), "its column"
+                assert not value_box.intersects(beside), "its column"
 
 
 def test_the_box_of_a_value_stays_in_a_map_that_has_no_room_beside_the_cell() -> None:
-    place = value_place(
+    value_box = value_place(
         QRectF(60, 50, 20, 20), QSizeF(150, 40), QSizeF(170, 120), QRectF(40, 40, 100, 60), QRectF(140, 40, 30, 60)
     )
-    assert QRectF(0, 0, 170, 120).contains(place)
+    assert QRectF(0, 0, 170, 120).contains(value_box)
 
 
 @pytest.mark.parametrize("column", range(8))
@@ -388,6 +390,6 @@ def test_the_box_of_a_value_stays_in_a_map_that_has_no_room_beside_the_cell() ->
 def test_on_a_small_map_the_value_covers_neither_label_nor_bar(row: int, column: int) -> None:
     cells, widget, box = QRectF(70, 60, 160, 120), QSizeF(270, 190), QSizeF(150, 40)
     cell = QRectF(70 + 20 * column, 60 + 15 * row, 20, 15)
-    place = value_place(cell, box, widget, cells, QRectF(230, 60, 40, 120))
-    assert QRectF(cells.topLeft(), QPointF(230, 188)).contains(place)
-    assert not place.intersects(cell)
+    value_box = value_place(cell, box, widget, cells, QRectF(230, 60, 40, 120))
+    assert QRectF(cells.topLeft(), QPointF(230, 188)).contains(value_box)
+    assert not value_box.intersects(cell)

@@ -35,8 +35,8 @@ def _matrix(num_rows: int, num_columns: int, value: float = 0.5, title: str = ""
 
 def _color(image: QImage, widget: LabelledMatrix, cell: MatrixCell) -> tuple[int, int, int]:
     rect = widget.cell_rect(cell)
-    found = image.pixelColor(rect.topLeft().toPoint() + QPoint(4, 4))
-    return found.red(), found.green(), found.blue()
+    color = image.pixelColor(rect.topLeft().toPoint() + QPoint(4, 4))
+    return color.red(), color.green(), color.blue()
 
 
 @pytest.mark.parametrize("style", [SIGNED, WEIGHTS])
@@ -156,10 +156,10 @@ def test_texts_of_cells_are_shortened_and_left_out_where_cells_are_narrow(qtbot:
     widget = _shown(qtbot, style, matrix)
     layout, font = widget._layout_now(), QFontMetrics(theme.font("small"))
     assert layout is not None
-    found = layout._texts_that_fit(0, font)
-    assert {place: found[place] for place in ((0, 0), (1, 2))} == {(0, 0): "a", (1, 2): "f"}
-    assert found[0, 1].startswith("ph")
-    assert found[0, 1].endswith("…")
+    fitting = layout._texts_that_fit(0, font)
+    assert {cell: fitting[cell] for cell in ((0, 0), (1, 2))} == {(0, 0): "a", (1, 2): "f"}
+    assert fitting[0, 1].startswith("ph")
+    assert fitting[0, 1].endswith("…")
     assert MatrixPicture((matrix,), style, 40, theme)._texts_that_fit(0, font) == {}
     low = replace(style, cell_heights=(5, 5))
     assert MatrixPicture((matrix,), low, 300, theme)._texts_that_fit(0, font) == {}
@@ -172,21 +172,21 @@ def test_a_click_on_a_label_finds_its_row_or_column(qtbot: QtBot, theme: Theme, 
     qtbot.addWidget(matrix)
     matrix.resize(400, 300)
     matrix.show_matrices([Matrix(np.ones((3, 4), dtype=np.float32), ("a", "b", "c"), ("w", "x", "y", "z"), "title")], 1)
-    found: list[MatrixCell] = []
-    matrix.label_clicked.connect(found.append)
+    clicked: list[MatrixCell] = []
+    matrix.label_clicked.connect(clicked.append)
     for column in range(4):
         cell = matrix.cell_rect(MatrixCell(0, 0, column))
         above = QPoint(round(cell.center().x()) + (4 if is_slanted else 0), round(cell.top()) - 7)
         qtbot.mouseClick(matrix, Qt.MouseButton.LeftButton, pos=above)
-        assert found.pop() == MatrixCell(0, -1, column)
+        assert clicked.pop() == MatrixCell(0, -1, column)
     for row in range(3):
         cell = matrix.cell_rect(MatrixCell(0, row, 0))
         qtbot.mouseClick(
             matrix, Qt.MouseButton.LeftButton, pos=QPoint(round(cell.left()) - 6, round(cell.center().y()))
         )
-        assert found.pop() == MatrixCell(0, row, -1)
+        assert clicked.pop() == MatrixCell(0, row, -1)
     qtbot.mouseClick(matrix, Qt.MouseButton.LeftButton, pos=QPoint(300, 4))
-    assert not found, "the title is no label"
+    assert not clicked, "the title is no label"
 
 
 FITTING = MatrixStyle(
@@ -248,9 +248,9 @@ def test_cells_that_can_be_clicked_are_reached_by_keys(qtbot: QtBot, theme: Them
     widget.setFocus()
     keys = Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Up
     places = [(0, 0), (0, 1), (0, 1), (1, 1), (1, 0), (0, 0)]
-    for key, place in zip(keys, places, strict=True):
+    for key, cell in zip(keys, places, strict=True):
         qtbot.keyClick(widget, key)
-        assert widget.hovered_cell == MatrixCell(0, *place)
+        assert widget.hovered_cell == MatrixCell(0, *cell)
     assert QToolTip.text() == "cell 0 0"
     qtbot.keyClick(widget, Qt.Key.Key_Return)
     assert clicked == [MatrixCell(0, 0, 0)]

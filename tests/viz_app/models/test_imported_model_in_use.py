@@ -66,7 +66,7 @@ def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(windo
     page = window.translate_page
     for kind in MAP_KINDS:
         layers, heads = state.maps.shape(kind)
-        for head in (Head(kind, layer, each) for layer in range(layers) for each in range(heads)):
+        for head in (Head(kind, layer, head) for layer in range(layers) for head in range(heads)):
             assert role_in_short(state.roles, head).endswith(HERE)
             assert role_in_words(state.roles, head).startswith(
                 ("Its role in this sentence", "It has no clear role in this sentence")
@@ -80,7 +80,7 @@ def test_measure_says_what_its_heads_do_over_a_sample_and_which(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window.translate_page.toggle_analysis()
-    tab = next(each for each in window.analysis.tabs if isinstance(each, HeadsTab))
+    tab = next(tab for tab in window.analysis.tabs if isinstance(tab, HeadsTab))
     text = tmp_path / "three.txt"
     text.write_text("Ein Mann läuft.\nEin Hund steht.\nKinder spielen im Schnee.\n", encoding="utf-8")
     tab.use_file(text)
@@ -196,10 +196,10 @@ def test_every_tab_answers_for_a_model_of_288_heads(
     state, panel = window.state, window.analysis
     assert sum(layers * heads for layers, heads in map(state.maps.shape, MAP_KINDS)) == 288
     window.translate_page.toggle_analysis()
-    for place, button in enumerate(panel.buttons):
+    for index, button in enumerate(panel.buttons):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         tab = panel.tab
-        assert tab is panel.tabs[place]
+        assert tab is panel.tabs[index]
         text = tmp_path / "two.txt"
         text.write_text("Ein Mann läuft.\tA man runs.\nEin Hund steht.\tA dog stands.\n", encoding="utf-8")
         if isinstance(tab, HeadsTab):
@@ -224,7 +224,7 @@ def test_every_tab_answers_for_a_model_of_288_heads(
         if isinstance(tab, CompareTab):
             assert tab.comparing.comparison is not None
         state.submit(toggle(Head("cross", 5, 15)))
-        for shown in (SHOWN_MAPS[place % len(SHOWN_MAPS)], "difference"):
+        for shown in (SHOWN_MAPS[index % len(SHOWN_MAPS)], "difference"):
             state.settings.shown = shown
             qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)
             assert not tab.grab().isNull()
@@ -239,9 +239,9 @@ def test_the_word_tab_explains_words_of_an_imported_model(window: MainWindow, qt
 
     def numbers() -> NumberTable:
         qtbot.waitUntil(lambda: tab.numbers() is not None or bool(tab.request.problem), timeout=LIMIT_MS)
-        found = tab.numbers()
-        assert found is not None, tab.request.problem
-        return found
+        numbers = tab.numbers()
+        assert numbers is not None, tab.request.problem
+        return numbers
 
     parts = numbers()
     difference = parts.facts["difference"]

@@ -73,7 +73,7 @@ def test_a_model_of_ours_is_none_of_another_project_however_long_its_header_is(t
     """The length of the header stands first, and may begin like a pickle."""
     original, path = bundled_model_path().read_bytes(), tmp_path / "model.safetensors"
     length = int.from_bytes(original[:8], "little")
-    longer = next(each for each in range(length, length + 257) if each % 256 == 0x80)
+    longer = next(size for size in range(length, length + 257) if size % 256 == 0x80)
     header = original[8 : 8 + length] + b" " * (longer - length)
     path.write_bytes(longer.to_bytes(8, "little") + header + original[8 + length :])
     assert path.read_bytes().startswith(b"\x80")
@@ -303,12 +303,12 @@ def test_cancel_keeps_its_place_when_an_import_begins(
     dialog = dialog_of(window)
     for tells_problem in (False, True):
         assert dialog.problem.isVisible() == tells_problem
-        place = dialog.cancel_button.mapToGlobal(QPoint())
+        position = dialog.cancel_button.mapToGlobal(QPoint())
         goes_on.clear()
         dialog.import_button.click()
         assert dialog.progress.isVisible()
         qtbot.wait(50)
-        assert dialog.cancel_button.mapToGlobal(QPoint()) == place
+        assert dialog.cancel_button.mapToGlobal(QPoint()) == position
         goes_on.set()
         qtbot.waitUntil(lambda: not dialog.progress.isVisible(), timeout=LIMIT_MS)
     dialog.reject()
@@ -380,7 +380,7 @@ SPOILED = {
 
 def token_with(folder: Path, token_id: int) -> str:
     vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
-    return next(token for token, each in vocabulary.items() if each == token_id)
+    return next(token for token, other_id in vocabulary.items() if other_id == token_id)
 
 
 @pytest.mark.heavy

@@ -79,9 +79,9 @@ def test_colours_of_a_difference_reach_to_its_largest_change_on_both_sides(state
 def test_top_values_of_a_kind_are_those_of_its_heads(state: ExperimentState, scale, shown) -> None:
     state.settings.scale, state.settings.shown = scale, shown
     for kind in ("encoder", "cross"):
-        maps, found = state.maps.view_all(kind).values, top_values(state.maps, kind)
-        for place in np.ndindex(*found.shape):
-            assert found[place] == pytest.approx(top_value(state.maps, Head(kind, *place), maps[place]))
+        maps, tops = state.maps.view_all(kind).values, top_values(state.maps, kind)
+        for index in np.ndindex(*tops.shape):
+            assert tops[index] == pytest.approx(top_value(state.maps, Head(kind, *index), maps[index]))
 
 
 def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(state: ExperimentState) -> None:

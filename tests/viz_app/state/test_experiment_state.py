@@ -349,7 +349,7 @@ def test_what_was_asked_before_a_refused_change_and_not_answered_is_reached_by_r
 
 
 def test_one_that_undo_came_to_and_that_is_refused_does_not_stand_in_the_way(state: ExperimentState) -> None:
-    given = state.experiment.source_text
+    sentence = state.experiment.source_text
     state.submit(set_output(GivenTarget("someone sleeps")))
     state.submit(edit_text("zwei hunde"))
     state.accept(make_result(make_translation("zwei hunde")))
@@ -357,7 +357,7 @@ def test_one_that_undo_came_to_and_that_is_refused_does_not_stand_in_the_way(sta
     state.refuse("The given translation is too long.")
     assert state.experiment == Experiment("zwei hunde")
     state.submit(undo)
-    assert state.experiment == Experiment(given)
+    assert state.experiment == Experiment(sentence)
     state.submit(redo)
     assert state.experiment == Experiment("zwei hunde")
 
@@ -584,11 +584,11 @@ def test_a_head_of_a_larger_model_is_chosen_with_its_result(state: ExperimentSta
     state.selection.events.head.connect(lambda head, before: seen.append(head))
     state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
     state.intents.choose_head(Head("cross", 1, 3))
-    for wanted, expected in (
+    for head, expected in (
         (Head("decoder", 2, 6), Head("decoder", 2, 6)),
         (Head("cross", 3, 9), Head("cross", 2, 7)),
     ):
-        state.intents.choose_head(wanted)
+        state.intents.choose_head(head)
         assert state.selection.head == Head("cross", 1, 3)
         state.accept(make_result(make_translation()))
         assert state.selection.head == expected, "as near as there is"
@@ -598,7 +598,7 @@ def test_a_head_of_a_larger_model_is_chosen_with_its_result(state: ExperimentSta
     state.intents.choose_head(Head("cross", 0, 0))
     state.accept(make_result(make_translation()))
     assert state.selection.head == Head("cross", 0, 0), "chosen since"
-    assert wanted not in seen
+    assert head not in seen
 
 
 def test_a_cell_is_pinned_with_the_next_result_that_has_it(state: ExperimentState) -> None:

@@ -303,10 +303,10 @@ def test_heads_stand_by_layer_by_role_or_the_clearest_first() -> None:
     clearest = state.roles.in_order("cross")
     assert sorted(clearest) == by_layer
     scores = clarity(translation.maps.cross)
-    assert [scores[each.layer, each.head] for each in clearest] == sorted(scores.flat, reverse=True)
+    assert [scores[head.layer, head.head] for head in clearest] == sorted(scores.flat, reverse=True)
     assert clearest[0] == Head("cross", *clearest_head(translation.maps.cross))
     state.settings.order = "role"
-    names = [state.roles.of(each) for each in state.roles.in_order("encoder")]
+    names = [state.roles.of(head) for head in state.roles.in_order("encoder")]
     assert names == sorted(names, key=list(ROLES).index)
     assert len(set(names)) > 1
 
@@ -330,10 +330,10 @@ def test_top_values_of_a_kind_are_those_of_its_heads(kind, shown, scale: Scale) 
     state.settings.scale, state.settings.shown = scale, shown
     assert state.maps.is_signed(kind) == (shown == "difference")
     maps = state.maps.view_all(kind).values
-    found = top_values(state.maps, kind)
-    assert found.shape == maps.shape[:2]
-    for place in np.ndindex(*found.shape):
-        assert found[place] == pytest.approx(top_value(state.maps, Head(kind, *place), maps[place]))
+    tops = top_values(state.maps, kind)
+    assert tops.shape == maps.shape[:2]
+    for index in np.ndindex(*tops.shape):
+        assert tops[index] == pytest.approx(top_value(state.maps, Head(kind, *index), maps[index]))
 
 
 def _changed(original: Translation) -> ExperimentResult:

@@ -29,9 +29,9 @@ def view(state: ExperimentState) -> MapView:
 def test_each_cell_has_a_pair_and_each_pair_its_cell(view: MapView) -> None:
     for row in range(len(view.row_labels)):
         for column in range(len(view.column_labels)):
-            place = Place(row, column)
-            pair = view.pair_at(place)
-            assert view.place_of(pair) == place
+            cell = Place(row, column)
+            pair = view.pair_at(cell)
+            assert view.place_of(pair) == cell
             assert pair.query in view.queries_of(Band(row, is_row=True))
             assert pair.key in view.keys_of(Band(column, is_row=False))
 

@@ -54,7 +54,7 @@ def both(qtbot: QtBot, checkpoint: Path) -> Iterator[tuple[ExperimentController,
             controller.state.ask_again()
 
     worker.submit(Request(LoadJob(checkpoint, "cpu"), worker, on_result=begin))
-    qtbot.waitUntil(lambda: all(each.state.result is not None for each in controllers), timeout=30_000)
+    qtbot.waitUntil(lambda: all(controller.state.result is not None for controller in controllers), timeout=30_000)
     yield controllers[0], controllers[1]
     worker.close()
 
@@ -66,7 +66,7 @@ def _settle(qtbot: QtBot, *states: ExperimentState) -> None:
 def test_each_has_the_answer_to_its_own_experiment(
     both: tuple[ExperimentController, ExperimentController], checkpoint: Path, qtbot: QtBot
 ) -> None:
-    first, second = (each.state for each in both)
+    first, second = (controller.state for controller in both)
     first.submit(intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(1, "ladder")))
     second.submit(set_output(GivenTarget("a man stands .")))
     second.submit(intervene(SourceWordRemoved(1)))
@@ -85,7 +85,7 @@ def test_each_has_the_answer_to_its_own_experiment(
 def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
     both: tuple[ExperimentController, ExperimentController], qtbot: QtBot
 ) -> None:
-    first, second = (each.state for each in both)
+    first, second = (controller.state for controller in both)
     other = _Events(second)
     result, experiment, maps = second.result, second.experiment, second.maps.view()
     settings, head = asdict(second.settings), second.selection.head
@@ -115,7 +115,7 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
 
 
 def test_each_undoes_its_own(both: tuple[ExperimentController, ExperimentController], qtbot: QtBot) -> None:
-    first, second = (each.state for each in both)
+    first, second = (controller.state for controller in both)
     first.submit(toggle(Head("cross", 0, 0)))
     second.submit(toggle(Head("encoder", 1, 1)))
     first.submit(undo)
@@ -135,7 +135,7 @@ def test_the_same_question_of_both_is_answered_twice(
     both: tuple[ExperimentController, ExperimentController], qtbot: QtBot
 ) -> None:
     answers: list[object] = []
-    requests = [_ask(each, answers) for each in both]
+    requests = [_ask(controller, answers) for controller in both]
     qtbot.waitUntil(lambda: all(request.is_over for request in requests), timeout=10_000)
     assert answers == list(both)
 

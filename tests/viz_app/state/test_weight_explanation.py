@@ -88,13 +88,13 @@ def test_a_calculator_gives_the_numbers_of_the_sentence(translator: Translator, 
         state.selection.pinned = Pair(3, key)
         sentence = view_of(state, translator).sentence.replace("−", "-").replace(",", "")
         divided = "" if temperature == 1 else rf" / {temperature:g}"
-        found = re.search(
+        match = re.search(
             rf"attention score (\S+)\. Softmax: exp\((\S+){divided}\) / Σ exp\(scores of (\d+) keys{divided}\) = "
             r"(\S+) / (\S+) = weight (0\.\d{3}|1\.000)\. ",
             sentence,
         )
-        assert found is not None, sentence
-        score, typed, num_keys, power, total, weight = map(float, found.groups())
+        assert match is not None, sentence
+        score, typed, num_keys, power, total, weight = map(float, match.groups())
         assert score == typed
         assert power == pytest.approx(math.exp(score / temperature), rel=2e-4)
         assert power / total == pytest.approx(weight, abs=6e-4)
@@ -142,7 +142,7 @@ def test_of_a_changed_experiment_that_translation_is_explained_whose_maps_are_sh
     state = state_of(translator, Experiment(SENTENCE, GIVEN, off))
     state.intents.choose_head(Head("cross", 1, 1))
     state.selection.pin(Pair(3, 2))
-    found = {}
+    weights = {}
     for state.settings.shown, whose in (
         ("changed", ""),
         ("original", "of the original translation"),
@@ -152,8 +152,8 @@ def test_of_a_changed_experiment_that_translation_is_explained_whose_maps_are_sh
         assert translation is not None
         assert view.detail.weight == pytest.approx(float(translation.maps.cross[1, 1, 3, 2]), abs=1e-5)
         assert whose in view.whose
-        found[state.settings.shown] = view.detail.weight
-    assert found["changed"] == found["difference"] != found["original"]
+        weights[state.settings.shown] = view.detail.weight
+    assert weights["changed"] == weights["difference"] != weights["original"]
 
 
 def test_a_row_that_was_set_by_hand_has_no_products(state: ExperimentState, translator: Translator) -> None:

@@ -29,9 +29,9 @@ def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
 
 
 def _cell(page: TranslatePage, pair: Pair) -> QPoint:
-    place = page.head.heatmap.cell_rect(pair)
-    assert place is not None
-    return place.center().toPoint()
+    box = page.head.heatmap.cell_rect(pair)
+    assert box is not None
+    return box.center().toPoint()
 
 
 def _click(qtbot: QtBot, page: TranslatePage, pair: Pair) -> None:
@@ -102,9 +102,9 @@ def _clear(page: TranslatePage, qtbot: QtBot) -> None:
 
 
 def _look_at_another_kind(page: TranslatePage, qtbot: QtBot) -> None:
-    place = page.heads.grid.place_of(Head("cross", 0, 0))
-    assert place is not None
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=place.center())
+    box = page.heads.grid.place_of(Head("cross", 0, 0))
+    assert box is not None
+    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=box.center())
 
 
 @pytest.mark.heavy
@@ -210,7 +210,7 @@ def test_components_follow_the_experiment_and_the_translation_that_is_shown(page
 
 def test_the_palette_asks_why_a_head_looks_there(make_window: MakeWindow, untrained_checkpoint: Path) -> None:
     window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
-    (command,) = [each for each in window.commands.commands if "Why does this head look there?" in each.title]
+    (command,) = [command for command in window.commands.commands if "Why does this head look there?" in command.title]
     head = window.translate_page.head
     window.state.settings.picture = "lines"
     command.run()

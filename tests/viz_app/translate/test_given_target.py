@@ -101,15 +101,15 @@ def test_until_it_is_edited_the_translation_only_reads(page: TranslatePage, qtbo
 def test_a_head_is_switched_off_while_the_given_translation_is_read(page: TranslatePage, qtbot: QtBot) -> None:
     own, head = page.sentence.sentence.text, Head("encoder", 1, 3)
     _give(page, qtbot, "A person sleeps .")
-    place = page.heads.grid.place_of(head)
-    assert place is not None
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=place.center())
+    box = page.heads.grid.place_of(head)
+    assert box is not None
+    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=box.center())
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
     result = page.state.result
     assert result is not None
-    given = GivenTarget("A person sleeps .")
-    assert result.experiment == Experiment(SENTENCE, given, (HeadScaled(head),))
-    assert result.original.experiment == Experiment(SENTENCE, given)
+    target = GivenTarget("A person sleeps .")
+    assert result.experiment == Experiment(SENTENCE, target, (HeadScaled(head),))
+    assert result.original.experiment == Experiment(SENTENCE, target)
     assert page.sentence.sentence.text == "A person sleeps ."
     assert page.sentence.sentence.extraSelections() == [], "no word of it is the head's doing"
     assert own in page.sentence.original_line.text()

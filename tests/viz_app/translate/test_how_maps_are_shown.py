@@ -62,9 +62,9 @@ def test_a_transposed_map_is_clicked_picked_and_explained_as_it_is_drawn(make_wi
     heatmap, pair = page.head.heatmap, Pair(2, 1)
     _click_box(qtbot, page.head.controls.boxes["transposes"])
     assert _view(page).row_labels[1] == "ein"
-    place = heatmap.cell_rect(pair)
-    assert place is not None
-    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+    box = heatmap.cell_rect(pair)
+    assert box is not None
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
     assert page.state.selection.pinned == pair
     assert page.head.meaning.text().startswith("Each column: where the model looks")
     _click_word(qtbot, page, 1)
@@ -93,19 +93,17 @@ def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -
     page = _page(make_window)
     qtbot.wait(50)
     for head in (2, 5):
-        place = page.heads.grid.place_of(Head("cross", 1, head))
-        assert place is not None
-        qtbot.mouseClick(
-            page.heads.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place.center()
-        )
+        box = page.heads.grid.place_of(Head("cross", 1, head))
+        assert box is not None
+        qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, box.center())
     assert page.head.title.whole == "Cross-attention · mean of 3 heads"
     assert page.head.combination_menu.isVisible()
     assert not page.head.switch_button.isVisible()
     page.head.combination_menu.actions_by_name["max"].trigger()
     assert page.head.title.whole == "Cross-attention · maximum of 3 heads"
-    place = page.heads.grid.place_of(Head("cross", 2, 2))
-    assert place is not None
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=place.center())
+    box = page.heads.grid.place_of(Head("cross", 2, 2))
+    assert box is not None
+    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=box.center())
     assert page.head.title.whole == "Cross-attention · layer 3 · head 3"
 
 
@@ -185,9 +183,9 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
 
 
 def _click_word(qtbot: QtBot, page: TranslatePage, index: int, *, also: bool = False) -> None:
-    _, place = page.sentence.chips._chips[index]
+    _, box = page.sentence.chips._chips[index]
     keys = Qt.KeyboardModifier.ControlModifier if also else Qt.KeyboardModifier.NoModifier
-    qtbot.mouseClick(page.sentence.chips, Qt.MouseButton.LeftButton, keys, place.center())
+    qtbot.mouseClick(page.sentence.chips, Qt.MouseButton.LeftButton, keys, box.center())
 
 
 @pytest.mark.heavy
@@ -211,9 +209,9 @@ def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWind
     page = _page(make_window)
     grid, heatmap = page.heads.grid, page.head.heatmap
     before = grid.grab().toImage()
-    place = heatmap.cell_rect(Pair(2, 1))
-    assert place is not None
-    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+    box = heatmap.cell_rect(Pair(2, 1))
+    assert box is not None
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
     lit = grid.grab().toImage()
     assert lit != before
     item = grid.place_of(Head("cross", 2, 7))
@@ -229,15 +227,15 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
     translation = page.state.translation
     assert translation is not None
     page.heads.order_menu.actions_by_name["clarity"].trigger()
-    first, second = (page.heads.grid.place_of(each) for each in page.state.roles.in_order("cross")[:2])
+    first, second = (page.heads.grid.place_of(head) for head in page.state.roles.in_order("cross")[:2])
     assert first is not None
     assert second is not None
     assert (first.top(), first.left()) < (second.top(), second.left())
     tagged = page.heads.grid.grab().toImage().copy(first)
     page.heads.order_menu.actions_by_name["layer"].trigger()
-    place = page.heads.grid.place_of(Head("cross", *clearest_head(translation.maps.cross)))
-    assert place is not None
-    assert page.heads.grid.grab().toImage().copy(place) != tagged
+    box = page.heads.grid.place_of(Head("cross", *clearest_head(translation.maps.cross)))
+    assert box is not None
+    assert page.heads.grid.grab().toImage().copy(box) != tagged
 
 
 @pytest.mark.heavy

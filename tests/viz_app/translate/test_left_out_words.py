@@ -40,15 +40,15 @@ def wait_until_checked(qtbot: QtBot, window: MainWindow) -> None:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The sentences that the model was asked about."""
-    found: list[str] = []
+    texts: list[str] = []
     run: Callable[..., object] = LeftOutWordsJob.run
 
     def recording(job: LeftOutWordsJob, *arguments: object) -> object:
-        found.append(job.translation.source_text)
+        texts.append(job.translation.source_text)
         return run(job, *arguments)
 
     monkeypatch.setattr(LeftOutWordsJob, "run", recording)
-    return found
+    return texts
 
 
 def test_left_out_words_become_pale_and_say_why(make_window: MakeWindow, qtbot: QtBot) -> None:

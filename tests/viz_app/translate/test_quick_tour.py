@@ -31,8 +31,8 @@ def window(make_window: MakeWindow) -> MainWindow:
 
 
 def steps_of(window: MainWindow) -> QuickTour:
-    (found,) = window.findChildren(QuickTour)
-    return found
+    (tour,) = window.findChildren(QuickTour)
+    return tour
 
 
 def test_five_steps_lead_from_a_cell_to_the_learn_page(

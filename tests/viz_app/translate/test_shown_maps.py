@@ -27,8 +27,8 @@ def test_choices_are_remembered_when_the_window_closes(
         qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
     page.heads.scale_menu.actions_by_name["own"].trigger()
     page.save()
-    kept = preferences.restored(type(page.state.settings)())
-    assert (kept.merges_words, kept.hides_punctuation, kept.scale) == (False, True, "own")
+    settings = preferences.restored(type(page.state.settings)())
+    assert (settings.merges_words, settings.hides_punctuation, settings.scale) == (False, True, "own")
 
 
 @pytest.mark.heavy

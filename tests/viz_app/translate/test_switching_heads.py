@@ -27,9 +27,9 @@ CHIP = "encoder 2·4 off  ×"
 
 
 def _center(page: TranslatePage, head: Head) -> QPoint:
-    place = page.heads.grid.place_of(head)
-    assert place is not None
-    return place.center()
+    box = page.heads.grid.place_of(head)
+    assert box is not None
+    return box.center()
 
 
 def _right_click(qtbot: QtBot, page: TranslatePage, head: Head) -> None:
@@ -77,12 +77,12 @@ def test_a_right_click_shows_the_changed_translation_beside_the_original_and_wha
 def test_the_small_switch_appears_under_the_mouse_and_switches(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     grid, chosen = page.heads.grid, page.state.selection.head
-    switch, place = grid.switch_of(HEAD), grid.place_of(HEAD)
+    switch, box = grid.switch_of(HEAD), grid.place_of(HEAD)
     assert switch is not None
-    assert place is not None
-    assert place.contains(switch)
+    assert box is not None
+    assert box.contains(switch)
     unlit = grid.grab().toImage()
-    qtbot.mouseMove(grid, place.center())
+    qtbot.mouseMove(grid, box.center())
     assert grid.grab().toImage() != unlit
     qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=switch.center())
     assert HEAD in page.state.experiment.heads_off
@@ -94,12 +94,12 @@ def test_the_small_switch_appears_under_the_mouse_and_switches(make_window: Make
 def test_a_head_that_is_off_is_struck_through(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     qtbot.wait(50)  # the layout settles after the first translation
-    center, place = _center(page, HEAD), _place_in_window(page)
+    center, position = _center(page, HEAD), _place_in_window(page)
     assert not _has_warm_pixel(page, center)
     _right_click(qtbot, page, HEAD)
     _wait_for_result(qtbot, page)
     qtbot.wait(50)
-    assert _place_in_window(page) == place, "heads must not move from under the mouse"
+    assert _place_in_window(page) == position, "heads must not move from under the mouse"
     assert _has_warm_pixel(page, center)
 
 
@@ -293,9 +293,9 @@ def test_a_layer_whose_network_is_off_is_marked(make_window: MakeWindow, qtbot: 
 def test_the_menus_of_a_title_and_of_a_column_switch_their_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     grid = page.heads.grid
-    place = grid.place_of(Head("decoder", 0, 0))
-    assert place is not None
-    title = QPoint(10, place.top() - scaled(HEADER_HEIGHT) // 2)
+    box = grid.place_of(Head("decoder", 0, 0))
+    assert box is not None
+    title = QPoint(10, box.top() - scaled(HEADER_HEIGHT) // 2)
     assert grid.header_at(title) == "decoder"
     _click(qtbot, page, title, "Switch all heads of decoder self-attention off")
     assert _chips(page) == ["all decoder self-attention off  ×"]
@@ -311,7 +311,7 @@ def test_sliders_and_typed_numbers_scale_a_head_and_set_its_temperature(make_win
     page = make_window().translate_page
     page.state.intents.choose_head(HEAD)
     page.head.scale_head()
-    editor = next(each for each in page.head.findChildren(PartEditor) if each.isVisible())
+    editor = next(editor for editor in page.head.findChildren(PartEditor) if editor.isVisible())
     assert editor.temperature is not None
     qtbot.keyClick(editor.factor.slider, Qt.Key.Key_Left)
     assert page.state.experiment.scalings == (HeadScaled(HEAD, 0.95),)
@@ -339,7 +339,7 @@ def test_the_palette_switches_groups_and_networks(make_window: MakeWindow, qtbot
         ("Switch all heads of the chosen kind off or on", "all encoder self-attention off  ×"),
         ("Switch the feed-forward network of the chosen layer off or on", "feed-forward encoder 2 off  ×"),
     ):
-        command = next(each for each in window.commands.commands if each.title == title)
+        command = next(command for command in window.commands.commands if command.title == title)
         assert command.is_offered
         command.run()
         assert _chips(page) == [chip]

@@ -33,10 +33,10 @@ def chips(qtbot: QtBot, theme: Theme, state: ExperimentState) -> WordChips:
 
 
 def test_chips_wrap_within_the_width(chips: WordChips) -> None:
-    places = [place for _, place in chips._chips]
+    places = [box for _, box in chips._chips]
     assert len(places) == 8
-    assert all(place.right() <= 300 for place in places)
-    assert len({place.top() for place in places}) > 1
+    assert all(box.right() <= 300 for box in places)
+    assert len({box.top() for box in places}) > 1
     assert chips.heightForWidth(2000) < chips.heightForWidth(300)
 
 
@@ -44,9 +44,9 @@ def test_chips_wrap_within_the_width(chips: WordChips) -> None:
 def test_pointing_at_a_word_shows_probability_and_five_alternatives_of_every_piece(
     qtbot: QtBot, chips: WordChips, state: ExperimentState
 ) -> None:
-    word, place = chips._chips[3]
+    word, box = chips._chips[3]
     assert word.text == "sleeping"
-    qtbot.mouseMove(chips, place.center())
+    qtbot.mouseMove(chips, box.center())
     assert state.selection.hovered_word == word
     assert chips.card.isVisible()
     text = chips.card.label.text()
@@ -68,8 +68,8 @@ def test_the_card_stays_while_the_mouse_comes_to_it(qtbot: QtBot, chips: WordChi
 
 
 def test_a_click_on_an_alternative_forces_it(chips: WordChips, state: ExperimentState) -> None:
-    word, place = chips._chips[1]
-    chips.card.show_word(state.translation, word, place.bottomLeft(), BLUE)  # type: ignore[arg-type]
+    word, box = chips._chips[1]
+    chips.card.show_word(state.translation, word, box.bottomLeft(), BLUE)  # type: ignore[arg-type]
     chips.card.label.linkActivated.emit("1:2")
     assert state.experiment.forced == (ForcedToken(1, "other1"),)
     assert not chips.card.isVisible()
@@ -78,11 +78,11 @@ def test_a_click_on_an_alternative_forces_it(chips: WordChips, state: Experiment
 def test_the_card_asks_why_a_word_was_chosen_and_why_an_alternative_was_not(
     qtbot: QtBot, chips: WordChips, state: ExperimentState
 ) -> None:
-    word, place = chips._chips[3]
-    chips.card.show_word(state.translation, word, place.bottomLeft(), BLUE)  # type: ignore[arg-type]
+    word, box = chips._chips[3]
+    chips.card.show_word(state.translation, word, box.bottomLeft(), BLUE)  # type: ignore[arg-type]
     assert "hy this word" not in chips.card.label.text(), "only where the analysis tabs are"
     chips.card.explains_words = True
-    chips.card.show_word(state.translation, word, place.bottomLeft(), BLUE)  # type: ignore[arg-type]
+    chips.card.show_word(state.translation, word, box.bottomLeft(), BLUE)  # type: ignore[arg-type]
     text = chips.card.label.text()
     assert f"href='{word.start}::why'" in text
     assert text.count("why not?") == text.count(">other") > 0
@@ -106,8 +106,8 @@ def test_tokens_are_shown_as_text_never_as_markup() -> None:
 
 
 def test_a_click_picks_the_word(qtbot: QtBot, chips: WordChips, state: ExperimentState) -> None:
-    word, place = chips._chips[1]
-    qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, pos=place.center())
+    word, box = chips._chips[1]
+    qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, pos=box.center())
     assert state.selection.is_picked(word)
     qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, chips._chips[2][1].center())
     assert state.selection.is_picked(word)

@@ -72,20 +72,20 @@ def num_warm(field: SentenceInput, start: int, end: int, color: str = "warm") ->
     image = field.viewport().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     ratio = image.devicePixelRatio()
     warm = QColor(getattr(Theme.light().palette, color))
-    place = place_of(field, Span(start, end))
-    found = 0
-    for x in range(int(place.left() * ratio), int(place.right() * ratio)):
-        for y in range(int((place.bottom() - field.fontMetrics().descent()) * ratio), image.height()):
+    box = place_of(field, Span(start, end))
+    count = 0
+    for x in range(int(box.left() * ratio), int(box.right() * ratio)):
+        for y in range(int((box.bottom() - field.fontMetrics().descent()) * ratio), image.height()):
             color = image.pixelColor(x, y)
             apart = (getattr(color, part)() - getattr(warm, part)() for part in ("red", "green", "blue"))
-            found += sum(map(abs, apart)) < 60  # the edges of letters are coloured, too
-    return found
+            count += sum(map(abs, apart)) < 60  # the edges of letters are coloured, too
+    return count
 
 
-def point_at(field: SentenceInput, place: QPoint) -> None:
+def point_at(field: SentenceInput, point: QPoint) -> None:
     QToolTip.hideText()
-    position = field.viewport().mapToGlobal(place)
-    QApplication.sendEvent(field.viewport(), QHelpEvent(QEvent.Type.ToolTip, place, position))
+    position = field.viewport().mapToGlobal(point)
+    QApplication.sendEvent(field.viewport(), QHelpEvent(QEvent.Type.ToolTip, point, position))
 
 
 def middle_of(field: SentenceInput, span: Span) -> QPoint:

@@ -160,15 +160,15 @@ def test_the_map_stays_where_it_is_when_a_head_is_switched_off(
 ) -> None:
     panel.resize(width, height)
     qtbot.wait(20)
-    place = panel.map.geometry()
+    geometry = panel.map.geometry()
     changed_result(state)
     for shown in ("original", "changed"):
         state.settings.shown = shown
         qtbot.wait(20)
-        assert panel.map.geometry() == place
+        assert panel.map.geometry() == geometry
     state.settings.shown = "difference"
     qtbot.wait(20)
-    assert panel.map.geometry().bottom() == place.bottom()
+    assert panel.map.geometry().bottom() == geometry.bottom()
 
 
 def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
@@ -213,7 +213,7 @@ def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
     names = set()
     for role in ROLES:
         state.take_roles(
-            SampleRoles({kind: ((role,) * each[1],) * each[0] for kind, each in shapes.items()}, "9 pairs")
+            SampleRoles({kind: ((role,) * shape[1],) * shape[0] for kind, shape in shapes.items()}, "9 pairs")
         )
         rows = fitting_rows(role, state.translation, head)
         usually = f"usually {role}, not here"
@@ -348,16 +348,16 @@ def test_the_question_explains_the_experiment_that_is_shown(
 
 
 def open_menu(panel: HeadPanel, pair: Pair) -> list[str]:
-    place = panel.heatmap.cell_rect(pair)
-    assert place is not None
-    panel.heatmap.customContextMenuRequested.emit(place.center().toPoint())
+    box = panel.heatmap.cell_rect(pair)
+    assert box is not None
+    panel.heatmap.customContextMenuRequested.emit(box.center().toPoint())
     assert panel.cell_menu is not None
     return [action.text() for action in panel.cell_menu.actions()]
 
 
 def choose(panel: HeadPanel, text: str) -> None:
     assert panel.cell_menu is not None
-    (action,) = [each for each in panel.cell_menu.actions() if each.text() == text]
+    (action,) = [action for action in panel.cell_menu.actions() if action.text() == text]
     action.trigger()
     panel.cell_menu.close()
 
@@ -476,9 +476,9 @@ def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[t
     panel.resize(760, 620)
     panel.show()
     output = GivenTarget("A man stands.")
-    given = Experiment("Ein Mann steht.", output, (HeadScaled(Head("encoder", 0, 0)),))
-    state.submit(show_experiment(given))
-    state.accept(translator.compare(given))
+    experiment = Experiment("Ein Mann steht.", output, (HeadScaled(Head("encoder", 0, 0)),))
+    state.submit(show_experiment(experiment))
+    state.accept(translator.compare(experiment))
     state.selection.choose(Head("cross", 0, 0))
     from augenmerk.viz_app.worker.inference import Request
     from augenmerk.viz_app.worker.jobs import LoadJob

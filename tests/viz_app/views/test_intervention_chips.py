@@ -153,7 +153,7 @@ def test_what_lies_beyond_the_end_is_said_to_be_not_reached(chips: InterventionC
 
 
 def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
-    different = [HeadScaled(Head("cross", place // 8, place % 8), place / 10) for place in range(24)]
+    different = [HeadScaled(Head("cross", index // 8, index % 8), index / 10) for index in range(24)]
     state.submit(intervene(*different))
     chips.resize(400, 100)
     qtbot.waitUntil(lambda: chips._flow_area.height() > 2 * chips.chips[0].height())

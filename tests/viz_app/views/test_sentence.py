@@ -214,7 +214,9 @@ def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, 
     state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
     assert result.own is not None
-    texts = [f"{each.log_probability:.2f}".replace("-", "−") for each in (result.original, result.changed)]
+    texts = [
+        f"{translation.log_probability:.2f}".replace("-", "−") for translation in (result.original, result.changed)
+    ]
     change = " → ".join(dict.fromkeys(texts))
     assert panel.facts.text().startswith(f"log-probability {change}\n"), "what the change costs it"
     assert panel.original_line.whole.startswith(("Now less probable: log-probability lower by ", "Equally probable"))

@@ -31,7 +31,7 @@ def test_places_wrap_where_the_line_is_full() -> None:
 
 def test_what_is_wider_than_a_line_has_one_of_its_own() -> None:
     places = flow(sizes(30, 500, 30), 100, spacing=4, line_spacing=6)
-    assert [(place.x(), place.y()) for place in places] == [(0, 0), (0, 26), (0, 52)]
+    assert [(box.x(), box.y()) for box in places] == [(0, 0), (0, 26), (0, 52)]
 
 
 def test_what_just_fits_stays_in_its_line() -> None:

@@ -23,9 +23,9 @@ def make_menu_button(name: str) -> MenuButton:
 
 def enter(button: QToolButton) -> None:
     """The mouse comes upon the button, in the middle."""
-    place = QPointF(button.rect().center())
+    center = QPointF(button.rect().center())
     QCursor.setPos(button.mapToGlobal(button.rect().center()))
-    QApplication.sendEvent(button, QEnterEvent(place, place, QPointF(QCursor.pos())))
+    QApplication.sendEvent(button, QEnterEvent(center, center, QPointF(QCursor.pos())))
 
 
 @pytest.mark.parametrize("name", ["menu", "choice"])

@@ -75,10 +75,10 @@ def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrol
     area.resize(200, 160)
     assert is_in_sight()
     turn = QPoint(0, 120 * 30)  # by a page, which is the most
-    place = QPointF(area.viewport().rect().center())
+    center = QPointF(area.viewport().rect().center())
     wheel = QWheelEvent(
-        place,
-        area.viewport().mapToGlobal(place),
+        center,
+        area.viewport().mapToGlobal(center),
         QPoint(),
         turn,
         Qt.MouseButton.NoButton,

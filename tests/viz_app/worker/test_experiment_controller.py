@@ -104,7 +104,7 @@ class EndlessTranslator(FakeTranslator):
 
     has_stopped = False
 
-    def compare(self, experiment: Experiment, *, should_stop=lambda: False, **given) -> ExperimentResult:  # type: ignore[no-untyped-def]
+    def compare(self, experiment: Experiment, *, should_stop=lambda: False, **options) -> ExperimentResult:  # type: ignore[no-untyped-def]
         """Waits until it is stopped."""
         if experiment.source_text.startswith("Endless"):
             self.experiments.append(experiment)
@@ -112,7 +112,7 @@ class EndlessTranslator(FakeTranslator):
                 time.sleep(0.001)
             self.has_stopped = True
             raise TranslationStoppedError
-        return super().compare(experiment, **given)
+        return super().compare(experiment, **options)
 
 
 def test_what_was_cancelled_ends_and_leaves_what_is_shown(

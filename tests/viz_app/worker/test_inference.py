@@ -411,5 +411,5 @@ def test_closing_ends_a_long_job_at_once(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: len(asker.progress) > 5)
     Counting.stopped.clear()
     worker.close()
-    (place,) = Counting.stopped
-    assert 5 < place < Counting.upto
+    (count,) = Counting.stopped
+    assert 5 < count < Counting.upto
