@@ -85,10 +85,10 @@ def pytest_collection_finish() -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """List the tests that are too heavy for `make test-quick`."""
-    ended = [each for each in terminalreporter.stats.get("", ()) if getattr(each, "when", None) == "teardown"]
-    if found := costs.unmarked(ended):
+    ended = [report for report in terminalreporter.stats.get("", ()) if getattr(report, "when", None) == "teardown"]
+    if tests := costs.unmarked(ended):
         terminalreporter.section(f"computed for {costs.HEAVY_CPU_SECONDS} s or more, and not marked heavy")
-        for seconds, name in found[:NUM_UNMARKED]:
+        for seconds, name in tests[:NUM_UNMARKED]:
             terminalreporter.line(f"{seconds:.2f} s  {name}")
 
 

@@ -56,13 +56,13 @@ def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
     """CPU seconds and names of the tests that need the mark `heavy`, the heaviest first."""
     if IS_EMULATED:
         return []
-    found = [
+    costs = [
         (seconds, report.nodeid)
         for report in reports
         for name, seconds in report.user_properties
         if name == PROPERTY and seconds >= HEAVY_CPU_SECONDS and not any(mark in report.keywords for mark in LEFT_OUT)
     ]
-    return sorted(set(found), reverse=True)  # type: ignore[type-var]  # a property may be anything, this one is a number
+    return sorted(set(costs), reverse=True)  # type: ignore[type-var]  # a property may be anything, this one is a number
 
 
 def too_heavy(node: pytest.Item, cpu_seconds: float) -> str | None:

@@ -25,9 +25,9 @@ def test_every_name_is_there_for_people_and_for_type_checkers() -> None:
     assert sorted(api.__all__) == api.__all__ == dir(api)
     assert names_for_type_checkers() == set(api.__all__)
     for name in api.__all__:
-        found = getattr(api, name)
-        assert getattr(found, "__name__", name) == name
-        assert found is getattr(api, name)
+        value = getattr(api, name)
+        assert getattr(value, "__name__", name) == name
+        assert value is getattr(api, name)
     with pytest.raises(AttributeError, match="has no attribute 'Stepper'"):
         api.Stepper  # noqa: B018
     assert not hasattr(api, "__wrapped__")

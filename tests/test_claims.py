@@ -21,10 +21,10 @@ def bundled() -> Translator:
 
 @pytest.mark.slow
 def test_no_claim_is_stale(bundled: Translator) -> None:
-    found = list(claims.all_claims(bundled))
-    stale = [f"{each.where}: {each.says}; today {each.today}" for each in found if not each.holds]
+    all_claims = list(claims.all_claims(bundled))
+    stale = [f"{claim.where}: {claim.says}; today {claim.today}" for claim in all_claims if not claim.holds]
     assert not stale, "change the texts: " + "\n".join(stale)
-    places = {each.where.split(":")[0].split(",")[0] for each in found}
+    places = {claim.where.split(":")[0].split(",")[0] for claim in all_claims}
     assert {"gallery.toml", "learn", "README.md", "model-notebook.md"} < places
     assert {path.name for path in resource_path("lessons").glob("*.augenmerk")} < places
 
@@ -38,8 +38,8 @@ def test_beam_search_differs_from_greedy_decoding_as_often_as_the_chapter_says(
 
 def test_another_model_makes_claims_stale(untrained_checkpoint: Path) -> None:
     other = Translator.load(untrained_checkpoint, "cpu")
-    assert not any(each.holds for each in claims.of_gallery(other) if "becomes" in each.says)
-    stale = {each.says for each in claims.of_chapters(other) if not each.holds}
+    assert not any(claim.holds for claim in claims.of_gallery(other) if "becomes" in claim.says)
+    stale = {claim.says for claim in claims.of_chapters(other) if not claim.holds}
     assert "head looks at these for “shirt”" in stale
     assert "this head points clearly, and little is lost without it" in stale
     assert "Mostly this makes up for some of the loss" in stale
@@ -52,7 +52,7 @@ def test_words_that_are_gone_and_numbers_that_changed_are_stale(
     changed = claims.README.read_text("utf-8").replace("7.6 million", "8.1 million").replace("44.47", "45.00")
     (tmp_path / "README.md").write_text(changed, encoding="utf-8")
     monkeypatch.setattr(claims, "README", tmp_path / "README.md")
-    stale = {each.says for each in claims.of_card_and_readme(bundled) if not each.holds}
+    stale = {claim.says for claim in claims.of_card_and_readme(bundled) if not claim.holds}
     assert stale == {"7.6 million parameters", "BLEU 45.00, greedy"}
 
 

@@ -104,9 +104,11 @@ def test_a_checkpoint_translates(run: Path, capsys: pytest.CaptureFixture[str]) 
 def test_experiments_are_read_and_written_alike(tmp_path: Path) -> None:
     saved = read_experiment_file(EARLIER / "beam.augenmerk")
     assert saved.experiment == BEAM
-    given = read_experiment_file(EARLIER / "given.augenmerk").experiment
+    experiment = read_experiment_file(EARLIER / "given.augenmerk").experiment
     expected = GivenTarget("Two dogs play in the snow.")
-    assert given == Experiment("Zwei Hunde spielen im Schnee.", output=expected, interventions=(CausalMaskLifted(),))
+    assert experiment == Experiment(
+        "Zwei Hunde spielen im Schnee.", output=expected, interventions=(CausalMaskLifted(),)
+    )
     write_experiment_file(saved, tmp_path / "again.augenmerk")
     assert read_experiment_file(tmp_path / "again.augenmerk") == saved
 
@@ -126,9 +128,9 @@ def test_the_view_of_an_experiment_is_restored(name: str) -> None:
     state = ExperimentState()
     check_view(state, saved.view)
     apply_view(state, saved.view)
-    kept = view_values(state)
+    restored = view_values(state)
     pinned = {"pinned"}  # of the next result
-    assert {key: kept[key] for key in saved.view if key not in pinned} == {
+    assert {key: restored[key] for key in saved.view if key not in pinned} == {
         key: value for key, value in saved.view.items() if key not in pinned
     }
 

@@ -31,8 +31,8 @@ class Box:
 
 def test_blank_lines_comments_and_docstrings_are_no_code() -> None:
     lines = SOURCE.splitlines()
-    found = [lines[number - 1].strip() for number in sorted(code_lines(SOURCE, ast.parse(SOURCE)))]
-    assert found == [
+    lines_of_code = [lines[number - 1].strip() for number in sorted(code_lines(SOURCE, ast.parse(SOURCE)))]
+    assert lines_of_code == [
         "LIMIT = 3  # a comment after code",
         "class Box:",
         'text = """not a',

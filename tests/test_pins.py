@@ -20,7 +20,7 @@ def pins(file: str = "constraints-dev.txt") -> dict[str, str]:
 
 def installed_requirements(root: str, extras: tuple[str, ...]) -> dict[str, str]:
     """Canonical name to installed version of everything that `root` with `extras` needs here, all the way down."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     waiting = [(root, extras)]
     seen = set()
     while waiting:
@@ -32,9 +32,9 @@ def installed_requirements(root: str, extras: tuple[str, ...]) -> dict[str, str]
         for requirement in requires:
             marker = requirement.marker
             if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *wanted_extras)):
-                found[canonicalize_name(requirement.name)] = distribution(requirement.name).version
+                versions[canonicalize_name(requirement.name)] = distribution(requirement.name).version
                 waiting.append((requirement.name, tuple(sorted(requirement.extras))))
-    return found
+    return versions
 
 
 @pytest.mark.heavy

@@ -134,8 +134,8 @@ CHANGES: dict[type, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_it_translates_with_each_kind_of_intervention(installed: Installed, change: type) -> None:
-    found = json.loads(installed.augenmerk("translate", SENTENCE, "--json", *CHANGES[change]))
-    assert len(found.get("given", found)["interventions"]) == 1
+    fields = json.loads(installed.augenmerk("translate", SENTENCE, "--json", *CHANGES[change]))
+    assert len(fields.get("given", fields)["interventions"]) == 1
 
 
 def test_there_is_a_case_for_each_kind_of_intervention() -> None:
@@ -164,11 +164,11 @@ def test_it_imports_models_of_other_projects_and_translates_with_them(
     write,
 ) -> None:
     installed.augenmerk("import", *write(tmp_path, data), "--out", "imported.safetensors")
-    found = json.loads(
+    fields = json.loads(
         installed.augenmerk("translate", "ein Mann sieht Kinder .", "--checkpoint", "imported.safetensors", "--json")
     )
-    assert found["source_tokens"]
-    assert found["predicted_tokens"]
+    assert fields["source_tokens"]
+    assert fields["predicted_tokens"]
 
 
 @pytest.mark.parametrize(

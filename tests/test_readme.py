@@ -48,12 +48,12 @@ def test_the_lines_of_python_run_and_give_the_rows_and_columns_they_name() -> No
     assert len([line for line in (*lines, last) if line.strip()]) == 3
     names: dict[str, object] = {}
     exec("\n".join(lines), names)
-    found, translation = eval(last, names), names["translation"]
+    matrix, translation = eval(last, names), names["translation"]
     assert "ladder" in translation.text
-    assert found.shape == (len(translation.predicted_tokens), len(translation.source_tokens))
-    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
+    assert matrix.shape == (len(translation.predicted_tokens), len(translation.source_tokens))
+    np.testing.assert_allclose(matrix.sum(axis=-1), 1, atol=1e-5)
     assert "layer 2, head 5" in last
-    np.testing.assert_array_equal(found, translation.maps.of_kind("cross")[2 - 1, 5 - 1])
+    np.testing.assert_array_equal(matrix, translation.maps.of_kind("cross")[2 - 1, 5 - 1])
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=ids(COMMANDS))

@@ -29,7 +29,7 @@ def test_an_unknown_name_is_refused_with_the_list(capsys: pytest.CaptureFixture[
     assert ended.value.code == 2
     said = capsys.readouterr().err
     assert f"unknown benchmark {name}." in said
-    assert all(each in said for each in benchmarks.BENCHMARKS)
+    assert all(name in said for name in benchmarks.BENCHMARKS)
 
 
 def test_every_benchmark_that_is_listed_has_a_module() -> None:

@@ -9,16 +9,16 @@ ZEN_3 = "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 
 
 
 def test_name_family_and_instruction_sets_are_named() -> None:
-    found = describe(ZEN_3, {"avx2": True, "avx512_f": False, "avx512_vnni": False}, {})
-    assert found == "Processor: AMD EPYC 7763, family 25 model 1, AVX2, no AVX-512"
-    found = describe(ZEN_3, {"cpu_name": "AMD EPYC", "avx2": True, "avx512_f": True, "avx512_bf16": True}, {})
-    assert found == "Processor: AMD EPYC, family 25 model 1, AVX2 AVX-512 AVX512-BF16"
+    line = describe(ZEN_3, {"avx2": True, "avx512_f": False, "avx512_vnni": False}, {})
+    assert line == "Processor: AMD EPYC 7763, family 25 model 1, AVX2, no AVX-512"
+    line = describe(ZEN_3, {"cpu_name": "AMD EPYC", "avx2": True, "avx512_f": True, "avx512_bf16": True}, {})
+    assert line == "Processor: AMD EPYC, family 25 model 1, AVX2 AVX-512 AVX512-BF16"
 
 
 def test_variables_that_limit_the_libraries_are_named() -> None:
     environment = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "", "PATH": "/bin"}
-    found = describe(ZEN_3, {"avx2": True, "avx512_f": True}, environment)
-    assert found.endswith("AVX2 AVX-512, limited by ATEN_CPU_CAPABILITY=avx2")
+    line = describe(ZEN_3, {"avx2": True, "avx512_f": True}, environment)
+    assert line.endswith("AVX2 AVX-512, limited by ATEN_CPU_CAPABILITY=avx2")
 
 
 def test_without_cpuinfo_it_still_names_something() -> None:

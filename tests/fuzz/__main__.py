@@ -38,13 +38,13 @@ def main() -> int:
         tasks = list(_tasks(options, bases))
         results = _gather(run_tasks(tasks, options.jobs), len(tasks))
     _report(results)
-    found = [result for result in results if result.outcome not in (REFUSED, TAKEN)]
-    for result in found[:100]:
+    findings = [result for result in results if result.outcome not in (REFUSED, TAKEN)]
+    for result in findings[:100]:
         print(f"\n{result.task.kind}:{result.task.seed}  {result.outcome}\n{result.detail}")
     if options.results:
-        lines = [{"kind": r.task.kind, "seed": r.task.seed, "outcome": r.outcome, "detail": r.detail} for r in found]
+        lines = [{"kind": r.task.kind, "seed": r.task.seed, "outcome": r.outcome, "detail": r.detail} for r in findings]
         options.results.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return 1 if found else 0
+    return 1 if findings else 0
 
 
 def _read_options() -> argparse.Namespace:
@@ -98,10 +98,10 @@ def _report(results: list[Result]) -> None:
             f"{kind:<11} {listed}; longest {longest.seconds:.1f} s ({longest.task.seed}), "
             f"largest {largest / 1e6:,.0f} MB"
         )
-    found = sum(
+    num_findings = sum(
         count for counts in by_kind.values() for outcome, count in counts.items() if outcome not in (REFUSED, TAKEN)
     )
-    print(f"{len(results):,} damaged files, {found:,} findings")
+    print(f"{len(results):,} damaged files, {num_findings:,} findings")
 
 
 def _replay(options: argparse.Namespace, bases: dict[str, Path]) -> int:

@@ -91,5 +91,9 @@ def _damaged_tensors(data: bytes, rng: Random) -> bytes:
     end = 8 + int.from_bytes(data[:8], "little")
     if rng.random() < 0.5:
         return damaged_bytes(data, rng, min(end, len(data)))
-    place = rng.randrange(min(end, len(data) - 1), len(data))
-    return data[:place] + rng.choice((b"\x00\x00\xc0\x7f", b"\xff\xff\x7f\x7f", rng.randbytes(64))) + data[place + 4 :]
+    position = rng.randrange(min(end, len(data) - 1), len(data))
+    return (
+        data[:position]
+        + rng.choice((b"\x00\x00\xc0\x7f", b"\xff\xff\x7f\x7f", rng.randbytes(64)))
+        + data[position + 4 :]
+    )

@@ -241,10 +241,10 @@ def change_subwords(parts: Parts, rng: Random) -> None:
     """The sentencepiece model: its bytes, its fields, its text."""
     codecs = _at(parts.description, "codecs")
     places = [(codecs, "subwords"), *((_at(codecs, side), "reads") for side in ("source", "target"))]  # Marian's
-    found = [(holder, name) for holder, name in places if isinstance(_at(holder, name), str)]
-    if not found:
+    texts = [(holder, name) for holder, name in places if isinstance(_at(holder, name), str)]
+    if not texts:
         return
-    holder, name = rng.choice(found)
+    holder, name = rng.choice(texts)
     try:
         model = base64.b64decode(holder[name])
     except ValueError:  # damaged before
@@ -273,10 +273,10 @@ def _change_field(fields: list[tuple[int, int, Any]], rng: Random, depth: int) -
     if not fields:
         return
     places = (
-        [place for place, field in enumerate(fields) if field[0] != 1] if depth == 0 and rng.random() < 0.4 else None
+        [index for index, field in enumerate(fields) if field[0] != 1] if depth == 0 and rng.random() < 0.4 else None
     )
-    place = rng.choice(places or range(len(fields)))
-    number, wire, value = fields[place]
+    index = rng.choice(places or range(len(fields)))
+    number, wire, value = fields[index]
     kind = rng.random()
     if depth == 0 and isinstance(value, bytes) and kind < 0.75:
         try:
@@ -285,14 +285,14 @@ def _change_field(fields: list[tuple[int, int, Any]], rng: Random, depth: int) -
             inner = []
         if inner:
             _change_field(inner, rng, depth + 1)
-            fields[place] = (number, wire, join_message(inner))
+            fields[index] = (number, wire, join_message(inner))
             return
     if kind < 0.8:
-        fields[place] = (number, wire, _changed_value(value, rng))
+        fields[index] = (number, wire, _changed_value(value, rng))
     elif kind < 0.86:
-        del fields[place]
+        del fields[index]
     elif kind < 0.92:
-        fields.insert(place, rng.choice(fields))
+        fields.insert(index, rng.choice(fields))
     elif kind < 0.96:
         table = b"\x10\x00\x00\x00" + rng.randbytes(64)
         added = rng.choice(
@@ -300,7 +300,7 @@ def _change_field(fields: list[tuple[int, int, Any]], rng: Random, depth: int) -
         )
         fields.append(added)
     else:
-        fields[place] = (rng.choice((0, 1, 2, 3, 4, 5, 44, 49, 200, 2**20)), wire, value)
+        fields[index] = (rng.choice((0, 1, 2, 3, 4, 5, 44, 49, 200, 2**20)), wire, value)
 
 
 def _changed_value(value: Any, rng: Random) -> Any:
@@ -313,8 +313,8 @@ def _changed_value(value: Any, rng: Random) -> Any:
     if len(value) > 2_000 and rng.random() < 0.7:  # a table: some of its numbers
         changed = bytearray(value)
         for _ in range(rng.choice((1, 3, 40))):
-            place = rng.randrange(len(value) // 4) * 4
-            changed[place : place + 4] = rng.choice((rng.randbytes(4), b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff"))
+            start = rng.randrange(len(value) // 4) * 4
+            changed[start : start + 4] = rng.choice((rng.randbytes(4), b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff"))
         return bytes(changed)
     return rng.choice((*texts, value + value, value[: len(value) // 2]))
 

@@ -189,12 +189,12 @@ BARELY = st.sampled_from(
 
 
 def test_every_type_of_intervention_is_among_those_that_are_damaged() -> None:
-    assert {type(each) for each in INTERVENTIONS} == set(INTERVENTION_TYPES)
+    assert {type(intervention) for intervention in INTERVENTIONS} == set(INTERVENTION_TYPES)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("intervention", "path"), FIELDS, ids=[f"{type(each).__name__} {path}" for each, path in FIELDS]
+    ("intervention", "path"), FIELDS, ids=[f"{type(intervention).__name__} {path}" for intervention, path in FIELDS]
 )
 @settings(max_examples=settings.default.max_examples // 3)  # for each of many fields
 @given(value=st.one_of(BARELY, JSON))
@@ -204,11 +204,11 @@ def test_any_value_in_any_field_of_an_intervention_is_refused_with_its_path_or_r
     output = GivenTarget("A man.") if isinstance(intervention, CausalMaskLifted) else Beam(2)
     experiment = Experiment("Ein Mann.", output, (intervention,))
     whole = json.loads(to_bytes(SavedExperiment(experiment, ModelReference("model", "0" * 64))))
-    place = whole["experiment"]["interventions"][0]
+    container = whole["experiment"]["interventions"][0]
     *before, last = path.split(".")
     for name in before:
-        place = place[name]
-    place[last] = value
+        container = container[name]
+    container[last] = value
     try:
         assert to_bytes(from_bytes(json.dumps(whole).encode(), "x.augenmerk"))
     except ExperimentFileError as error:
