@@ -183,14 +183,14 @@ def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
 
 def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) -> list[tuple[Band, Box]]:
     """The visible parts of the rows and columns whose middle is in the window."""
-    found = []
+    band_boxes = []
     for band in sorted(bands):
         size = cell[1] if band.is_row else cell[0]
         first, length = (window.top, window.height) if band.is_row else (window.left, window.width)
         if first <= (band.index + 0.5) * size <= first + length:
             row = Box(window.left, band.index * size, window.width, size)
-            found.append((band, row if band.is_row else Box(band.index * size, window.top, size, window.height)))
-    return found
+            band_boxes.append((band, row if band.is_row else Box(band.index * size, window.top, size, window.height)))
+    return band_boxes
 
 
 def _beside(band: Band, box: Box, window: Box, distance: float, thickness: float) -> Box:

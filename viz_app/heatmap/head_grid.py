@@ -175,9 +175,10 @@ class GridPainter:
         """Names, pictures and hairlines: these depend on layout, theme and images alone."""
         self._paint_labels(painter)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        for head, place in self.layout.places.items():
-            images, (_, num_heads) = self.images[head.kind], self.state.maps.shape(head.kind)
-            draw_thumbnail(painter, place, images[head.layer * num_heads + head.head])
+        for head, thumbnail in self.layout.places.items():
+            images = self.images[head.kind]
+            _, num_heads = self.state.maps.shape(head.kind)
+            draw_thumbnail(painter, thumbnail, images[head.layer * num_heads + head.head])
         self._paint_hairlines(painter)
         self.paint_numbers(painter, 0)
 
@@ -206,18 +207,19 @@ class GridPainter:
             return
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("small"))
-        width, num_heads = self.layout.thumbnail.width(), max(self.state.maps.shape(kind)[1] for kind in MAP_KINDS)
+        width = self.layout.thumbnail.width()
+        num_heads = max(self.state.maps.shape(kind)[1] for kind in MAP_KINDS)
         pitch = width + self.theme.scaled(SPACING)
         for head in numbered_heads(num_heads, pitch, painter.fontMetrics().horizontalAdvance(f" {num_heads}")):
-            place = QRect(self.layout.left + head * pitch, top, width, height)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
+            number_box = QRect(self.layout.left + head * pitch, top, width, height)
+            painter.drawText(number_box, Qt.AlignmentFlag.AlignCenter, str(head + 1))
 
     def layer_at(self, point: QPoint) -> HeadGroup | None:
         """The layer on whose name a point lies."""
-        named = next((place for place, _ in self.layout.lines if place.contains(point)), None)
+        named = next((name_box for name_box, _ in self.layout.lines if name_box.contains(point)), None)
         if named is None or self.state.settings.order != "layer":
             return None
-        head = next(head for head, place in self.layout.places.items() if place.top() == named.top())
+        head = next(head for head, thumbnail in self.layout.places.items() if thumbnail.top() == named.top())
         return HeadGroup(head.kind, head.layer)
 
     def columns_at(self, x: int) -> tuple[HeadGroup, ...]:
@@ -229,19 +231,20 @@ class GridPainter:
         return tuple(group for group in groups if any(head in group for head in self.layout.places))
 
     def switch_of(self, head: Head) -> QRect | None:
-        """The place of a head's switch, in the upper right corner; None if the thumbnail is too small."""
-        place = self.layout.places.get(head)
-        if place is None or min(place.width(), place.height()) < MIN_WITH_SWITCH:
+        """The box of a head's switch at the upper right; None if the thumbnail is too small."""
+        thumbnail = self.layout.places.get(head)
+        if thumbnail is None or min(thumbnail.width(), thumbnail.height()) < MIN_WITH_SWITCH:
             return None
-        return QRect(place.right() - SWITCH_SIZE, place.top() + 1, SWITCH_SIZE, SWITCH_SIZE)
+        return QRect(thumbnail.right() - SWITCH_SIZE, thumbnail.top() + 1, SWITCH_SIZE, SWITCH_SIZE)
 
     def _paint_hairlines(self, painter: QPainter) -> None:
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRects([place.adjusted(-1, -1, 0, 0) for place in self.layout.places.values()])
+        painter.drawRects([thumbnail.adjusted(-1, -1, 0, 0) for thumbnail in self.layout.places.values()])
 
     def _paint_labels(self, painter: QPainter) -> None:
-        theme, middle = self.theme, Qt.AlignmentFlag.AlignVCenter
+        theme = self.theme
+        middle = Qt.AlignmentFlag.AlignVCenter
         for kind, header in self.layout.headers.items():
             painter.setPen(theme.color("text"))
             painter.setFont(theme.font("body", bold=True))
@@ -255,8 +258,8 @@ class GridPainter:
         flags = middle | Qt.AlignmentFlag.AlignRight
         if self.state.settings.order != "layer":  # names of roles are long; looking for breaks takes time
             flags |= Qt.TextFlag.TextWordWrap
-        for place, name in self.layout.lines:
-            painter.drawText(place, flags, name)
+        for name_box, name in self.layout.lines:
+            painter.drawText(name_box, flags, name)
 
     def _about(self, kind: MapKind, is_folded: bool) -> str:
         """The text after the name of a kind: its direction, and the number of folded heads."""
@@ -269,26 +272,26 @@ class GridPainter:
         return " · ".join(parts)
 
     def _paint_lit(self, painter: QPainter) -> None:
-        """Veils all but the queries of pinned and picked tokens, or else their keys; marks all these at the edge."""
+        """Veils all but the queries, or else keys, of pinned and picked tokens; marks both."""
         veil, accent = self.theme.color("panel", VEIL), self.theme.color("accent")
         for kind in MAP_KINDS:
             view = self.state.maps.view_all(kind)
             queries = view.bands(queries=lit_queries(self.state, kind))
             keys = view.bands(keys=lit_keys(self.state, kind))
             shape = view.values.shape[-2:]
-            for place in self._places_of(kind) if queries or keys else ():
-                veiled = QRegion(place)
+            for thumbnail in self._places_of(kind) if queries or keys else ():
+                veiled = QRegion(thumbnail)
                 for band in queries or keys:
-                    veiled -= QRegion(_band_rect(place, band, shape))
+                    veiled -= QRegion(_band_rect(thumbnail, band, shape))
                 for rect in veiled:  # type: ignore[attr-defined]
                     painter.fillRect(rect, veil)
                 for band in (*queries, *keys):
-                    lit = _band_rect(place, band, shape)
+                    lit = _band_rect(thumbnail, band, shape)
                     edge = QRect(lit.left() - 3, lit.top(), 3, lit.height())
                     painter.fillRect(edge if band.is_row else QRect(lit.left(), lit.top() - 3, lit.width(), 3), accent)
 
     def _places_of(self, kind: MapKind) -> Iterator[QRect]:
-        return (place for head, place in self.layout.places.items() if head.kind == kind)
+        return (thumbnail for head, thumbnail in self.layout.places.items() if head.kind == kind)
 
     def _paint_tags(self, painter: QPainter) -> None:
         """The layer and number of each head, which do not follow from its place."""
@@ -297,24 +300,24 @@ class GridPainter:
         for head, thumbnail in self.layout.places.items():
             text = f"{head.layer + 1}·{head.head + 1}"
             width = metrics.horizontalAdvance(text) + 4
-            place = QRect(thumbnail.left(), thumbnail.bottom() - metrics.height() + 4, width, metrics.height() - 3)
-            painter.fillRect(place, self.theme.color("panel", 0.88))
+            tag = QRect(thumbnail.left(), thumbnail.bottom() - metrics.height() + 4, width, metrics.height() - 3)
+            painter.fillRect(tag, self.theme.color("panel", 0.88))
             painter.setPen(self.theme.color("text"))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+            painter.drawText(tag, Qt.AlignmentFlag.AlignCenter, text)
 
     def _paint_frame(self, painter: QPainter, head: Head | None, width: int) -> None:
-        place = self.layout.places.get(head) if head is not None else None
-        if place is None:
+        thumbnail = self.layout.places.get(head) if head is not None else None
+        if thumbnail is None:
             return
         margin = width // 2 + 1
         pen = QPen(self.theme.color("accent"), width)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(QRectF(place).adjusted(-margin, -margin, margin, margin))
+        painter.drawRect(QRectF(thumbnail).adjusted(-margin, -margin, margin, margin))
 
     def _paint_marked(self, painter: QPainter) -> None:
-        """Marks of the experiment: heads that are off are pale and struck through; changed rows have bars."""
+        """Fades heads that are off and strikes them through; marks changed rows by bars."""
         state = self.state
         is_marked = state.experiment_of_marks.heads_off or state.selection.pointer is not None
         if state.result is None or not (state.result.is_changed or is_marked):
@@ -326,26 +329,26 @@ class GridPainter:
             num_rows, num_columns = state.maps.view_all(kind).values.shape[-2:]
             cell = width / max(num_columns, 1), height / max(num_rows, 1)
             for (layer, head), marks in marks_of_heads(state, kind).items():
-                place = self.layout.places.get(Head(kind, layer, head))
-                if place is None:
+                thumbnail = self.layout.places.get(Head(kind, layer, head))
+                if thumbnail is None:
                     continue
                 if marks.is_off:
-                    painter.fillRect(place, self.theme.color("panel", 0.82))
+                    painter.fillRect(thumbnail, self.theme.color("panel", 0.82))
                 of_experiment = replace(marks, lit=frozenset(), pinned=None)
                 shapes = mark_shapes(of_experiment, cell, Box(0, 0, width, height), SMALL_SCALE)
-                paint_shapes(painter, shapes, QPointF(place.topLeft()), self.theme)
+                paint_shapes(painter, shapes, QPointF(thumbnail.topLeft()), self.theme)
                 if marks.scaling:
-                    self._paint_factor(painter, place, marks.scaling)
+                    self._paint_factor(painter, thumbnail, marks.scaling)
         painter.restore()
 
-    def _paint_factor(self, painter: QPainter, place: QRect, text: str) -> None:
+    def _paint_factor(self, painter: QPainter, thumbnail: QRect, text: str) -> None:
         """The factor of a scaled head in a corner of its map, smaller if the map is narrow."""
         font = self.theme.font("small", bold=True)
         width = QFontMetrics(font).horizontalAdvance(text) + 3
-        font.setPixelSize(max(1, font.pixelSize() * min(place.width(), width) // width))
+        font.setPixelSize(max(1, font.pixelSize() * min(thumbnail.width(), width) // width))
         painter.setFont(font)
         box = painter.fontMetrics().tightBoundingRect(text).adjusted(-1, -1, 2, 2)
-        box.moveBottomRight(place.bottomRight())
+        box.moveBottomRight(thumbnail.bottomRight())
         painter.fillRect(box, self.theme.color("panel", VEIL_OPACITY))
         painter.setPen(self.theme.color("warm"))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
@@ -355,21 +358,21 @@ class GridPainter:
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("warm"))
         height = painter.fontMetrics().height()
-        for place, _ in self.layout.lines if self.state.settings.order == "layer" else ():
-            group = self.layer_at(place.center())
+        for name_box, _ in self.layout.lines if self.state.settings.order == "layer" else ():
+            group = self.layer_at(name_box.center())
             if group is None or group.layer is None:
                 continue
             note = network_note(self.state.experiment_of_marks, group.side, group.layer)
-            middle = place.translated(0, height - 1)
+            middle = name_box.translated(0, height - 1)
             painter.drawText(middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note)
 
     def _paint_dimmed(self, painter: QPainter) -> None:
-        """Fades heads without the highlighted role, and heads without the requested difference."""
+        """Fades heads without the highlighted role or the requested difference."""
         role = self.state.settings.shown_role
         pale = {kind for kind in MAP_KINDS if lacks_difference(self.state.maps, kind)}
-        for head, place in self.layout.places.items() if pale or role is not None else ():
+        for head, thumbnail in self.layout.places.items() if pale or role is not None else ():
             if head.kind in pale or (role is not None and self.state.roles.of(head) != role):
-                painter.fillRect(place, self.theme.color("panel", 0.8))
+                painter.fillRect(thumbnail, self.theme.color("panel", 0.8))
 
     def _paint_switch(self, painter: QPainter, hovered: Head | None) -> None:
         """The sign of a power switch, on the head under the mouse."""
@@ -395,13 +398,13 @@ def lacks_difference(maps: MapSource, kind: MapKind) -> bool:
     return maps.shown == "difference" and bool(maps.difference_problem(kind))
 
 
-def _band_rect(place: QRect, band: Band, shape: tuple[int, ...]) -> QRect:
-    """A row or column of a thumbnail with this number of rows and columns, at least two pixels wide."""
-    size = (place.height() if band.is_row else place.width()) / shape[0 if band.is_row else 1]
+def _band_rect(thumbnail: QRect, band: Band, shape: tuple[int, ...]) -> QRect:
+    """A band of a thumbnail with this number of rows and columns; at least two pixels wide."""
+    size = (thumbnail.height() if band.is_row else thumbnail.width()) / shape[0 if band.is_row else 1]
     first, last = round(band.index * size), round((band.index + 1) * size)
     if band.is_row:
-        return QRect(place.left(), place.top() + first, place.width(), max(last - first, 2))
-    return QRect(place.left() + first, place.top(), max(last - first, 2), place.height())
+        return QRect(thumbnail.left(), thumbnail.top() + first, thumbnail.width(), max(last - first, 2))
+    return QRect(thumbnail.left() + first, thumbnail.top(), max(last - first, 2), thumbnail.height())
 
 
 class HeadGrid(Canvas):
@@ -508,7 +511,7 @@ class HeadGrid(Canvas):
     def head_at(self, point: QPoint) -> Head | None:
         """The head whose thumbnail holds a point."""
         places = self._painter.layout.places.items() if self._painter else ()
-        return next((head for head, place in places if place.contains(point)), None)
+        return next((head for head, thumbnail in places if thumbnail.contains(point)), None)
 
     def groups_at(self, point: QPoint) -> tuple[HeadGroup, ...]:
         """The heads that belong to a title, the name of a layer or the number of a column at a point."""
@@ -521,11 +524,11 @@ class HeadGrid(Canvas):
         return tuple(filter(None, (HeadGroup(kind) if kind is not None else layer,)))
 
     def header_at(self, point: QPoint) -> MapKind | None:
-        """The kind on whose title a point lies; none where the numbers over the columns cover it."""
+        """The kind on whose title a point lies; None where head numbers cover it."""
         if self._painter is None or point.y() < max(0, -self.y()) + scaled(NUMBERS_HEIGHT):
             return None
         headers = self._painter.layout.headers.items()
-        return next((kind for kind, place in headers if place.contains(point)), None)
+        return next((kind for kind, header in headers if header.contains(point)), None)
 
     def terms_at(self, point: QPoint) -> str:
         """The terms of the part drawn at a point, which the window may explain."""
@@ -535,7 +538,7 @@ class HeadGrid(Canvas):
         return kind or ""
 
     def switch_of(self, head: Head) -> QRect | None:
-        """The place of a head's switch, in the upper right corner; None if the thumbnail is too small."""
+        """The box of a head's switch at the upper right; None if the thumbnail is too small."""
         return self._painter.switch_of(head) if self._painter and self.can_switch else None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -575,9 +578,9 @@ class HeadGrid(Canvas):
         """Removes the frame under the mouse."""
         self._hover(None)
 
-    def tip_at(self, place: QPointF) -> str:
+    def tip_at(self, position: QPointF) -> str:
         """Names the head or the groups under the mouse."""
-        point = place.toPoint()
+        point = position.toPoint()
         if (head := self.head_at(point)) is not None:
             return self._tip(head)
         kind = self.header_at(point)
@@ -645,12 +648,12 @@ class HeadGridArea(VerticalScrollArea):
         self.show_choice()
 
     def show_choice(self) -> None:
-        """Scrolls as little as is needed to see the chosen head, and its kind's title if it is in the first layer."""
+        """Scrolls to the chosen head; in the first layer, also to the title of its kind."""
         head = self._grid.state.selection.head
-        place = self._grid.place_of(head)
-        if place is not None:
+        thumbnail = self._grid.place_of(head)
+        if thumbnail is not None:
             margin = scaled(NUMBERS_HEIGHT) + scaled(HEADER_HEIGHT if head.layer == 0 else SPACING)
-            self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + margin)
+            self.ensureVisible(thumbnail.center().x(), thumbnail.center().y(), 0, thumbnail.height() // 2 + margin)
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""

@@ -199,9 +199,9 @@ class HeatmapLayout:
         """Whether the middle of a row or column is in the window."""
         return band.index in (self.rows_in_sight if band.is_row else self.columns_in_sight)
 
-    def cell_rect(self, place: Place) -> QRectF:
+    def cell_rect(self, cell: Place) -> QRectF:
         """The place of a cell, in sight or not."""
-        x, y = self.map.left() + place.column * self.cell.x(), self.map.top() + place.row * self.cell.y()
+        x, y = self.map.left() + cell.column * self.cell.x(), self.map.top() + cell.row * self.cell.y()
         return QRectF(x, y, self.cell.x(), self.cell.y())
 
     def band_rect(self, band: Band) -> QRectF:
@@ -359,12 +359,12 @@ def least_height(view: MapView | None) -> int:
 
 
 def thinned(count: int, step: int, lit: list[int]) -> list[int]:
-    """Indices to label: lit ones, then every `step`-th, without those too close to an earlier one."""
-    kept = list[int]()
+    """Indices to label: lit ones, then every `step`-th that is not too close to another."""
+    labelled = list[int]()
     for index in (*lit, *range(0, count, step)):
-        if all(abs(index - each) >= step for each in kept):
-            kept.append(index)
-    return sorted(kept)
+        if all(abs(index - other) >= step for other in labelled):
+            labelled.append(index)
+    return sorted(labelled)
 
 
 def _margins(
@@ -410,9 +410,9 @@ def _longest(labels: tuple[str, ...], font: str) -> int:
 
 
 def _metrics(font: str) -> QFontMetrics:
-    wanted = QFont()
-    wanted.fromString(font)
-    return QFontMetrics(wanted)
+    parsed_font = QFont()
+    parsed_font.fromString(font)
+    return QFontMetrics(parsed_font)
 
 
 def _room(size: QSize, margins: _Margins) -> QSizeF:
@@ -538,10 +538,10 @@ class HeatmapPainter:
         step, kind = self.state.selection.step, self.state.selection.head.kind
         return [] if step is None or kind == "encoder" else self.view.bands(queries=[step])
 
-    def _frame(self, painter: QPainter, place: QRectF, width: float, color: str = "accent") -> None:
+    def _frame(self, painter: QPainter, box: QRectF, width: float, color: str = "accent") -> None:
         painter.setPen(QPen(self.theme.color(color), width))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(place)
+        painter.drawRect(box)
 
     @cached_property
     def _font_key(self) -> str:
@@ -587,8 +587,8 @@ class HeatmapPainter:
         painter.setPen(color)
         right = layout.window.left() - LABEL_GAP
         half = self.theme.scaled(12)
-        place = QRectF(right - layout.row_label_width - 4, center - half, layout.row_label_width + 4, 2 * half)
-        painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        label_box = QRectF(right - layout.row_label_width - 4, center - half, layout.row_label_width + 4, 2 * half)
+        painter.drawText(label_box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_column_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
         layout, metrics = self.layout, QFontMetrics(self.layout.font)
@@ -618,15 +618,18 @@ class HeatmapPainter:
             painter.drawText(QPointF(bar.right() + 5, bar.center().y() + ascent / 2 - 1), "0")
 
     def _paint_strip(self, painter: QPainter) -> None:
-        """The sum of the picked rows under the map; its last colour is its own largest value, or the map's."""
-        place, strip, layout, frame = self.layout.strip, self.drawing.strip, self.layout, self.layout.strip_frame
-        if place is None or frame is None or strip is None:
+        """Paints the sum of the picked rows under the map; see `Drawing.strip_scale`."""
+        strip_box = self.layout.strip
+        strip = self.drawing.strip
+        layout = self.layout
+        frame = self.layout.strip_frame
+        if strip_box is None or frame is None or strip is None:
             return
         scale = self.drawing.strip_scale
         image = map_image(strip.values, scale.table(is_dark=self.theme.is_dark), scale.top)
         painter.save()
         painter.setClipRect(frame)
-        draw_map(painter, place, image)
+        draw_map(painter, strip_box, image)
         painter.restore()
         self._frame(painter, frame, 1.4)
         painter.setFont(layout.font)
@@ -636,25 +639,29 @@ class HeatmapPainter:
         painter.drawText(QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {strip.largest:.2f}")
 
     def _paint_value(self, painter: QPainter, size: QSize) -> None:
-        """A box near the cell, where it covers neither the cell's row nor its column if there is such a place."""
-        strip, entry = self.drawing.strip, self.state.selection.hovered_sum
+        """Paints the value in a box beside the cell's row and column if there is room."""
+        strip = self.drawing.strip
+        entry = self.state.selection.hovered_sum
         if strip is not None and entry is not None and entry < strip.values.size:
-            place = self.layout.sum_rect(entry)
+            cell = self.layout.sum_rect(entry)
             title = f"{strip.title} → {self.view.key_labels[entry]}"
             lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}")
         else:
-            place = self.layout.cell_rect(self.place) if self.place is not None else None
+            cell = self.layout.cell_rect(self.place) if self.place is not None else None
             lines = map_text.describe(self.state, self.shown) if self.shown is not None else None
-        if place is None or lines is None or not _is_in_sight(place, self.layout):
+        if cell is None or lines is None or not _is_in_sight(cell, self.layout):
             return
-        theme, metrics = self.theme, QFontMetrics(self.theme.font("body"))
-        window, beside = self.layout.window, self.bar_and_numbers
+        theme = self.theme
+        metrics = QFontMetrics(self.theme.font("body"))
+        window = self.layout.window
+        beside = self.bar_and_numbers
         free = free_areas(QSizeF(size), window, beside)
-        number_width, height = metrics.horizontalAdvance(lines[1]), 2 * metrics.height() + 14
+        number_width = metrics.horizontalAdvance(lines[1])
+        height = 2 * metrics.height() + 14
         for room in (size.width() - 40, int(free[0].width()) - BESIDE_TEXT):  # shorter, where it covers labels or bar
             tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(room, number_width))
             width = max(metrics.horizontalAdvance(tokens), number_width) + BESIDE_TEXT
-            box = value_place(place, QSizeF(width, height), QSizeF(size), window, beside)
+            box = value_place(cell, QSizeF(width, height), QSizeF(size), window, beside)
             if any(area.contains(box) for area in free):
                 break
         x, y = box.left(), box.top()
@@ -669,7 +676,7 @@ class HeatmapPainter:
 
 
 def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: QRectF) -> QRectF:
-    """The place of the box of a value: right of the colour bar if it fits there, else diagonal to its cell.
+    """Returns the box of a value: beside the colour bar if it fits, else diagonal to its cell.
 
     On a small map it covers other cells of the column rather than labels or the colour bar.
 
@@ -695,8 +702,8 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: Q
     )
     for area, corners in tried:
         for x, y in corners:
-            if area.contains(place := QRectF(QPointF(x, y), box)):
-                return place
+            if area.contains(value_box := QRectF(QPointF(x, y), box)):
+                return value_box
     middle = cell.center().x() - box.width() / 2
     x = min(max(middle, 2), widget.width() - box.width() - 2)
     return QRectF(QPointF(x, below if below + box.height() < widget.height() - 2 else above), box)
@@ -714,18 +721,20 @@ def _whole(widget: QSizeF) -> QRectF:
     return QRectF(QPointF(0, 0), widget).adjusted(2, 2, -2, -2)
 
 
-def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:
+def _is_in_sight(cell: QRectF, layout: HeatmapLayout) -> bool:
     """Whether the middle of a cell of the map, or of the strip, can be seen."""
-    middle, frame = place.center(), layout.strip_frame
+    middle = cell.center()
+    frame = layout.strip_frame
     return layout.window.contains(middle) or (frame is not None and frame.contains(middle))
 
 
 @cache
 def _stops(colors: ColorTable) -> list[tuple[float, QColor]]:
-    """Of the colour bar's gradient, from 0 to 1; the colour of 0 of a signed table is exactly in the middle."""
-    places = np.linspace(0, 1, 23)
-    indices = np.rint(places * (len(colors.rgb) - 1)).astype(int)
-    return [(place, QColor.fromRgb(*map(int, colors.rgb[index]))) for place, index in zip(places, indices, strict=True)]
+    """Stops of the colour bar from 0 to 1; a signed table has 0 exactly in the middle."""
+    positions = np.linspace(0, 1, 23)
+    indices = np.rint(positions * (len(colors.rgb) - 1)).astype(int)
+    shades = [QColor.fromRgb(*map(int, colors.rgb[index])) for index in indices]
+    return list(zip(positions, shades, strict=True))
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -872,13 +881,13 @@ class Heatmap(LargeMap):
 
     def cell_rect(self, pair: Pair) -> QRectF | None:
         """The cell of a query and a key; None if one of them is hidden."""
-        place = self._view.place_of(pair) if self._view is not None else None
-        return self.layout_now.cell_rect(place) if self.layout_now is not None and place is not None else None
+        cell = self._view.place_of(pair) if self._view is not None else None
+        return self.layout_now.cell_rect(cell) if self.layout_now is not None and cell is not None else None
 
     def pair_at(self, point: QPointF) -> Pair | None:
         """The query and the key of the cell under a point."""
-        place = self.layout_now.place_at(point) if self.layout_now is not None else None
-        return self._view.pair_at(place) if self._view is not None and place is not None else None
+        cell = self.layout_now.place_at(point) if self.layout_now is not None else None
+        return self._view.pair_at(cell) if self._view is not None and cell is not None else None
 
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
         """The queries whose label or one of whose cells is under a point; empty if there is none."""
@@ -887,8 +896,8 @@ class Heatmap(LargeMap):
 
     def _band_at(self, point: QPointF) -> Band | None:
         """The row or column whose label is under a point, or that of a cell's query."""
-        place = self.layout_now.place_at(point) if self.layout_now is not None else None
-        return self._view.query_band(place) if place is not None and self._view is not None else self._label_at(point)
+        cell = self.layout_now.place_at(point) if self.layout_now is not None else None
+        return self._view.query_band(cell) if cell is not None and self._view is not None else self._label_at(point)
 
     def _label_at(self, point: QPointF) -> Band | None:
         layout = self.layout_now
@@ -946,11 +955,11 @@ class Heatmap(LargeMap):
             self.across.setValue(round(x * after.cell.x() - (point.x() - after.window.left())))
             self.down.setValue(round(y * after.cell.y() - (point.y() - after.window.top())))
 
-    def tip_at(self, place: QPointF) -> str | None:
+    def tip_at(self, position: QPointF) -> str | None:
         """The whole label under the mouse, and the effect of a click on it."""
         if self._view is None:
             return None
-        band = self._label_at(place)
+        band = self._label_at(position)
         return map_text.label_tip(self._view, band) if band is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:

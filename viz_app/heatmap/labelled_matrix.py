@@ -222,7 +222,7 @@ class MatrixPicture:
         left = max(map(self.label_width, self.matrices)) + GAP
         right = RIGHT
         if self.is_slanted:
-            right = max(right, *(self._overhang(each, self.width - left) for each in self.matrices))
+            right = max(right, *(self._overhang(matrix, self.width - left) for matrix in self.matrices))
         needed = [self._needed_widths(matrix) for matrix in self.matrices]
         self.needed_width = math.ceil(left + max(map(sum, needed)) + right)
         width = max(20.0, max(self.width, self.needed_width if self.fits_texts else 0) - left - right)
@@ -231,7 +231,8 @@ class MatrixPicture:
             top = self.block_top(index) + self._header_height(matrix)
             self.areas.append(QRectF(left, top, width, len(matrix.row_labels) * self._cell_height(matrix)))
             spare = (width - sum(widths)) / max(1, len(widths))
-            self.edges.append(list(itertools.accumulate((each + spare for each in widths), initial=left)))
+            column_widths = [needed_width + spare for needed_width in widths]
+            self.edges.append(list(itertools.accumulate(column_widths, initial=left)))
 
     def _needed_widths(self, matrix: Matrix) -> list[float]:
         """The widths that columns need for their texts."""
@@ -289,8 +290,13 @@ class MatrixPicture:
         painter.drawRect(self.areas[index])
 
     def _texts_that_fit(self, index: int, metrics: QFontMetrics) -> dict[tuple[int, ...], str]:
-        """The texts of cells, by row and column; none if most do not fit: a few would look like all there is."""
-        matrix, cell_text, cell = self.matrices[index], self.style.cell_text, self.cell_rect(MatrixCell(index, 0, 0))
+        """Returns the texts of cells by row and column; none if most do not fit.
+
+        A few texts would look like all there are.
+        """
+        matrix = self.matrices[index]
+        cell_text = self.style.cell_text
+        cell = self.cell_rect(MatrixCell(index, 0, 0))
         if row_height(self.theme.font("body")) > cell.height() or (cell_text is None and matrix.texts is None):
             return {}
         if matrix.texts is not None:
@@ -304,57 +310,73 @@ class MatrixPicture:
             }
         assert cell_text is not None
         texts = {
-            place: cell_text(float(value)) for place, value in np.ndenumerate(matrix.values) if not np.isnan(value)
+            indices: cell_text(float(value)) for indices, value in np.ndenumerate(matrix.values) if not np.isnan(value)
         }
-        fitting = {place: text for place, text in texts.items() if metrics.horizontalAdvance(text) + 4 <= cell.width()}
+        room = cell.width() - 4
+        fitting = {indices: text for indices, text in texts.items() if metrics.horizontalAdvance(text) <= room}
         return fitting if len(fitting) > MOST * len(texts) else {}
 
     def _paint_labels(self, painter: QPainter, index: int, framed: Sequence[MatrixCell], scrolled: QPointF) -> None:
-        theme, area, matrix = self.theme, self.areas[index], self.matrices[index]
+        matrix = self.matrices[index]
         if matrix.title:
-            painter.setFont(theme.font("body", bold=True))
-            painter.setPen(theme.color("text"))
-            title = QRectF(0, self.block_top(index), self.width, theme.scaled(TITLE_HEIGHT))
+            painter.setFont(self.theme.font("body", bold=True))
+            painter.setPen(self.theme.color("text"))
+            title = QRectF(0, self.block_top(index), self.width, self.theme.scaled(TITLE_HEIGHT))
             painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
         painter.setFont(self.theme.font("body"))
-        metrics, half, cell = painter.fontMetrics(), theme.scaled(10), self.cell_rect(MatrixCell(index, 0, 0))
-        middle, right = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignRight
-        rows, columns = sorted({cell.row for cell in framed}), sorted({cell.column for cell in framed})
-        if scrolled.x():
-            strip = QRectF(scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
-            painter.fillRect(strip, theme.color("panel"))
-        for row in thinned(len(matrix.row_labels), self.row_step(matrix), rows):
-            painter.setPen(theme.token_color(matrix.row_labels[row], "accent" if row in rows else ""))
-            y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
-            place = QRectF(scrolled.x(), y - half, area.left() - GAP, 2 * half)
-            text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
-            painter.drawText(place, right | middle, text)
+        self._paint_row_labels(painter, index, sorted({cell.row for cell in framed}), scrolled)
+        painter.translate(0, scrolled.y())
         if scrolled.y():
-            strip = QRectF(0, scrolled.y(), self.width, self._header_height(matrix))
-            painter.fillRect(strip, theme.color("panel"))
-            painter.translate(0, scrolled.y())
-        is_slanted, longest = self.is_slanted, self.slanted_length(matrix)
-        lines = self._label_lines(matrix)
-        widest = _widest(self._metrics, matrix.column_labels) + 4
-        needed = row_height(painter.font()) / COLUMN_SINE if is_slanted else 1 if lines > 1 else widest
-        for column in thinned(len(matrix.column_labels), label_step(needed, cell.width()), columns):
-            label = matrix.column_labels[column]
-            painter.setPen(theme.token_color(label, "accent" if column in columns else ""))
+            header = QRectF(0, 0, self.width, self._header_height(matrix))
+            painter.fillRect(header, self.theme.color("panel"))
+        self._paint_column_labels(painter, index, sorted({cell.column for cell in framed}))
+        painter.translate(0, -scrolled.y())
+
+    def _paint_row_labels(self, painter: QPainter, index: int, lit: list[int], scrolled: QPointF) -> None:
+        area = self.areas[index]
+        labels = self.matrices[index].row_labels
+        if scrolled.x():
+            beside = QRectF(scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
+            painter.fillRect(beside, self.theme.color("panel"))
+        half = self.theme.scaled(10)
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        for row in thinned(len(labels), self.row_step(self.matrices[index]), lit):
+            painter.setPen(self.theme.token_color(labels[row], "accent" if row in lit else ""))
+            y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
+            label_box = QRectF(scrolled.x(), y - half, area.left() - GAP, 2 * half)
+            elide = Qt.TextElideMode.ElideRight
+            text = painter.fontMetrics().elidedText(labels[row], elide, int(label_box.width()))
+            painter.drawText(label_box, flags, text)
+
+    def _paint_column_labels(self, painter: QPainter, index: int, lit: list[int]) -> None:
+        matrix = self.matrices[index]
+        labels = matrix.column_labels
+        top = self.areas[index].top()
+        half = self.theme.scaled(10)
+        longest = self.slanted_length(matrix)
+        num_lines = self._label_lines(matrix)
+        height = num_lines * painter.fontMetrics().height()
+        widest = _widest(self._metrics, labels) + 4
+        needed: float = 1 if num_lines > 1 else widest
+        if self.is_slanted:
+            needed = row_height(painter.font()) / COLUMN_SINE
+        step = label_step(needed, self.cell_rect(MatrixCell(index, 0, 0)).width())
+        for column in thinned(len(labels), step, lit):
+            painter.setPen(self.theme.token_color(labels[column], "accent" if column in lit else ""))
             rect = self.cell_rect(MatrixCell(index, 0, column))
             x = rect.center().x()
-            if not is_slanted:
-                across, height = rect.width() if lines > 1 else 2 * widest, lines * metrics.height()
-                place = QRectF(x - across / 2, area.top() - height - 1, across, height)
+            if not self.is_slanted:
+                across = rect.width() if num_lines > 1 else 2 * widest
+                label_box = QRectF(x - across / 2, top - height - 1, across, height)
                 flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
-                painter.drawText(place, flags, label)
+                painter.drawText(label_box, flags, labels[column])
                 continue
             painter.save()
-            painter.translate(x, area.top() - GAP)
+            painter.translate(x, top - GAP)
             painter.rotate(COLUMN_ANGLE)
-            text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, longest)
-            painter.drawText(QRectF(0, -half, longest + 2, 2 * half), middle, text)
+            text = painter.fontMetrics().elidedText(labels[column], Qt.TextElideMode.ElideRight, longest)
+            painter.drawText(QRectF(0, -half, longest + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text)
             painter.restore()
-        painter.translate(0, -scrolled.y())
 
     def _paint_legend(self, painter: QPainter, table: Sequence[QColor], texts: tuple[str, str, str]) -> None:
         last = self.areas[-1]
@@ -364,15 +386,16 @@ class MatrixPicture:
             painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("body"))
-        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(LEGEND_TEXT))
+        text_box = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(LEGEND_TEXT))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
         widths = [painter.fontMetrics().horizontalAdvance(text) for text in texts]
-        if max(widths[0], widths[2]) + widths[1] / 2 > place.width() / 2 - 4:
+        if max(widths[0], widths[2]) + widths[1] / 2 > text_box.width() / 2 - 4:
             texts = texts[0], "", texts[2]
-            missing = widths[0] + widths[2] + 2 * GAP - place.width()
-            place.setLeft(max(0.0, place.left() - max(0.0, missing)))  # below the labels of the rows there is room
+            missing = widths[0] + widths[2] + 2 * GAP - text_box.width()
+            # below the labels of the rows there is room
+            text_box.setLeft(max(0.0, text_box.left() - max(0.0, missing)))
         for side, text in zip(sides, texts, strict=True):
-            painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
+            painter.drawText(text_box, side | Qt.AlignmentFlag.AlignVCenter, text)
 
 
 def _column_at(edges: Sequence[float], x: float) -> int:
@@ -495,22 +518,22 @@ class LabelledMatrix(Canvas):
         return QSize(layout.needed_width if layout is not None and layout.fits_texts else scaled(MIN_WIDTH), 1)
 
     def walk(self, rows: int, columns: int) -> bool:
-        """Points at a neighbour of the cell pointed at, or at the first cell; False at the edge."""
+        """Points at a neighbour of the current cell, or at the first one; False at the edge."""
         before = self.hovered_cell
         cell = MatrixCell(0, 0, 0) if before is None else replace(before, row=before.row + rows)
         cell = replace(cell, column=cell.column + columns) if before is not None else cell
         if min(cell.row, cell.column) < 0 or not self.has_cell(cell):
             return before is not None
         self._hover(cell)
-        place = self.cell_rect(cell).center().toPoint()
-        self.reached.emit(place)
+        middle = self.cell_rect(cell).center().toPoint()
+        self.reached.emit(middle)
         if self.tip_of is not None:
-            QToolTip.showText(self.mapToGlobal(place), self.tip_of(cell), self)
+            QToolTip.showText(self.mapToGlobal(middle), self.tip_of(cell), self)
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Runs the command for this key."""
-        if not (self._style.is_clickable and run_by_key(event, (each.on(self) for each in MATRIX_COMMANDS))):
+        if not (self._style.is_clickable and run_by_key(event, (command.on(self) for command in MATRIX_COMMANDS))):
             super().keyPressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -533,11 +556,11 @@ class LabelledMatrix(Canvas):
             self._hover(None)
         return super().event(event)
 
-    def tip_at(self, place: QPointF) -> str | None:
+    def tip_at(self, position: QPointF) -> str | None:
         """Each cell has a tip of its own."""
         if self.tip_of is None:
             return None
-        cell = self.cell_at(place)
+        cell = self.cell_at(position)
         return self.tip_of(cell) if cell is not None else ""
 
     def rebuild(self) -> None:

@@ -48,9 +48,10 @@ def map_images(
         values = np.where(highest >= -lowest, highest, lowest)
     pixels = colors.packed[colors.indices(values, np.broadcast_to(tops, values.shape[:1])[:, None, None])]
     _, num_rows, num_columns = pixels.shape
+    line_bytes = num_columns * pixels.itemsize
     return [
-        QImage(each.data, num_columns, num_rows, num_columns * each.itemsize, QImage.Format.Format_RGB32).copy()
-        for each in np.ascontiguousarray(pixels)
+        QImage(map_pixels.data, num_columns, num_rows, line_bytes, QImage.Format.Format_RGB32).copy()
+        for map_pixels in np.ascontiguousarray(pixels)
     ]
 
 
@@ -106,16 +107,16 @@ def _draw_rectangles(painter: QPainter, target: QRectF, image: QImage) -> None:
             first = column
 
 
-def hatch(painter: QPainter, place: QRectF) -> None:
-    """Slanted lines, drawn one by one: writers of vector pictures do not know hatched brushes."""
-    width, height = place.width(), place.height()
+def hatch(painter: QPainter, area: QRectF) -> None:
+    """Draws slanted lines one by one: vector pictures do not know hatched brushes."""
+    width, height = area.width(), area.height()
     count = int((width + height) / HATCH_STEP)
     lines = []
     for number in range(1, count + 1):
         reach = number * HATCH_STEP
         right, down = min(reach, width), min(reach, height)
         start, end = QPointF(right, reach - right), QPointF(reach - down, down)
-        lines.append(QLineF(place.topLeft() + start, place.topLeft() + end))
+        lines.append(QLineF(area.topLeft() + start, area.topLeft() + end))
     if lines:
         painter.drawLines(lines)
 
@@ -123,7 +124,8 @@ def hatch(painter: QPainter, place: QRectF) -> None:
 def paint_shapes(painter: QPainter, shapes: Sequence[Shape], corner: QPointF, theme: Theme) -> None:
     """Marks, with this corner of the cells."""
     for shape in shapes:
-        color, place = theme.color(shape.color), QRectF(*shape.box).translated(corner)
+        color = theme.color(shape.color)
+        box = QRectF(*shape.box).translated(corner)
         pen = QPen(color, shape.pen_px)
         if shape.kind == "line":
             pen.setCapStyle(Qt.PenCapStyle.RoundCap)
@@ -131,15 +133,15 @@ def paint_shapes(painter: QPainter, shapes: Sequence[Shape], corner: QPointF, th
         painter.setBrush(Qt.BrushStyle.NoBrush)
         match shape.kind:
             case "fill":
-                painter.fillRect(place, color)
+                painter.fillRect(box, color)
             case "frame":
-                painter.drawRect(place)
+                painter.drawRect(box)
             case "line":
-                painter.drawLine(place.topLeft(), place.bottomRight())
+                painter.drawLine(box.topLeft(), box.bottomRight())
             case "dot":
                 painter.setBrush(color)
-                painter.drawEllipse(place)
+                painter.drawEllipse(box)
             case "ring":
-                painter.drawEllipse(place)
+                painter.drawEllipse(box)
             case "veil":
-                painter.fillRect(place, theme.color("panel", VEIL_OPACITY))
+                painter.fillRect(box, theme.color("panel", VEIL_OPACITY))
