@@ -38,12 +38,14 @@ class ColorTable:
         return 0xFF000000 | (red << 16) | (green << 8) | blue
 
     def indices(self, values: FloatArray, top: float | FloatArray = 1.0) -> NDArray[np.intp]:
-        """The index of each value's colour. Values beyond `top` are clipped; the last index is that of no value."""
-        tops, is_missing, last = np.asarray(top, dtype=np.float32), np.isnan(values), len(self.rgb) - 1
+        """The index of each value's colour, clipped at `top`; the last index means no value."""
+        tops = np.asarray(top, dtype=np.float32)
+        is_missing = np.isnan(values)
+        last = len(self.rgb) - 1
         scale = np.where(tops > 0, (last / 2 if self.is_signed else last) / np.where(tops > 0, tops, 1), 0)
         scaled = np.where(is_missing, 0, values * scale.astype(np.float32))
-        found = np.rint(scaled).clip(-127, 127) + 127 if self.is_signed else (scaled + 0.5).clip(0, last)
-        return np.where(is_missing, last + 1, found.astype(np.intp))
+        indices = np.rint(scaled).clip(-127, 127) + 127 if self.is_signed else (scaled + 0.5).clip(0, last)
+        return np.where(is_missing, last + 1, indices.astype(np.intp))
 
 
 def color_table(*, is_dark: bool, is_signed: bool = False) -> ColorTable:

@@ -76,7 +76,7 @@ class ExperimentEditor:
     @property
     def own_decoding(self) -> Output:
         """The way to decode; the latest one while a target is given."""
-        outputs = (each.experiment.output for each in (self.step, *reversed(self.past)))
+        outputs = (step.experiment.output for step in (self.step, *reversed(self.past)))
         return next((output for output in outputs if not isinstance(output, GivenTarget)), Greedy())
 
     def push(self, experiment: Experiment) -> "ExperimentEditor":
@@ -128,7 +128,7 @@ class ExperimentEditor:
 
 def _nearest(steps: tuple[Step, ...], shown: Experiment) -> int | None:
     """The number of steps above the uppermost with this experiment; None if there is none."""
-    return next((above for above, each in enumerate(reversed(steps)) if each.experiment == shown), None)
+    return next((above for above, step in enumerate(reversed(steps)) if step.experiment == shown), None)
 
 
 def _moved(
@@ -215,9 +215,9 @@ def intervene(*interventions: Intervention) -> Intent:
 
 
 def move_row(head: Head, row: int, key: int, num_keys: int) -> Intent:
-    """Gives all weight of a row of a map with `num_keys` columns to one key that its query sees."""
+    """Gives all weight of a row to one of the `num_keys` keys that its query sees."""
     num_seen = row + 1 if head.kind == "decoder" else num_keys
-    return intervene(AttentionRow(head, row, tuple(float(place == key) for place in range(num_seen))))
+    return intervene(AttentionRow(head, row, tuple(float(column == key) for column in range(num_seen))))
 
 
 def remove(*interventions: Intervention) -> Intent:
@@ -231,15 +231,15 @@ def reset(editor: ExperimentEditor) -> Edit:
 
 
 def switches_on(experiment: Experiment, *parts: Head | Network) -> bool:
-    """Whether `toggle` takes back that these heads and feed-forward networks are off or scaled: all of them are."""
-    return {each.part for each in experiment.scalings}.issuperset(parts)
+    """Whether `toggle` restores these heads and networks, since all are off or scaled."""
+    return {change.part for change in experiment.scalings}.issuperset(parts)
 
 
 def switch_text(experiment: Experiment, *parts: Head | Network, name: str = "") -> str:
     """The text of a button or menu entry that calls `toggle`; `name`: of the parts."""
     if not switches_on(experiment, *parts):
         return f"Switch {name} off" if name else "Switch off"
-    if all(each.factor for each in experiment.scalings if each.part in parts):
+    if all(change.factor for change in experiment.scalings if change.part in parts):
         return f"Restore {name}" if name else "Restore"
     return f"Switch {name} on" if name else "Switch on"
 
@@ -249,7 +249,7 @@ def toggle(*parts: Head | Network) -> Intent:
 
     def edit(editor: ExperimentEditor) -> Edit:
         if switches_on(editor.experiment, *parts):
-            return remove(*(each for each in editor.experiment.scalings if each.part in parts))(editor)
+            return remove(*(change for change in editor.experiment.scalings if change.part in parts))(editor)
         return intervene(*map(scaling, parts))(editor)
 
     return edit
@@ -259,25 +259,25 @@ def scale(part: Head | Network, factor: float) -> Intent:
     """Multiplies the output of a head or network; a factor of 1 removes the change."""
     if factor != 1:
         return intervene(scaling(part, factor))
-    return lambda editor: remove(*(each for each in editor.experiment.scalings if each.part == part))(editor)
+    return lambda editor: remove(*(change for change in editor.experiment.scalings if change.part == part))(editor)
 
 
 def temper(head: Head, temperature: float) -> Intent:
     """Sets the softmax temperature of a head; 1 removes the change."""
     if temperature != 1:
         return intervene(SoftmaxTemperature(head, temperature))
-    return lambda editor: remove(*(each for each in editor.experiment.temperatures if each.head == head))(editor)
+    return lambda editor: remove(*(change for change in editor.experiment.temperatures if change.head == head))(editor)
 
 
 def force(step: int, *tokens: str) -> Intent:
-    """Forces tokens of the vocabulary from a step on. A given target is dropped, and the model decodes again."""
+    """Forces tokens from a step on. A given target is dropped: the model decodes again."""
 
     def edit(editor: ExperimentEditor) -> Edit:
         experiment = editor.experiment
         is_given = isinstance(experiment.output, GivenTarget)
         if is_given:
-            kept = experiment.without(CausalMaskLifted()).interventions
-            experiment = Experiment(experiment.source_text, editor.own_decoding, kept)
+            interventions = experiment.without(CausalMaskLifted()).interventions
+            experiment = Experiment(experiment.source_text, editor.own_decoding, interventions)
         forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
         return Edit(editor.push(experiment.with_interventions(*forced)), GIVEN_DROPPED if is_given else "")
 
@@ -291,9 +291,10 @@ def set_output(output: Output) -> Intent:
         experiment = editor.experiment
         is_given = isinstance(output, GivenTarget)
         misfit = ForcedToken if is_given else CausalMaskLifted
-        kept = tuple(intervention for intervention in experiment.interventions if not isinstance(intervention, misfit))
-        dropped = [intervention for intervention in experiment.interventions if intervention not in kept]
-        edited = Experiment(experiment.source_text, output, kept)
+        interventions = experiment.interventions
+        fitting = tuple(intervention for intervention in interventions if not isinstance(intervention, misfit))
+        dropped = [intervention for intervention in interventions if intervention not in fitting]
+        edited = Experiment(experiment.source_text, output, fitting)
         why = "the whole translation is given" if is_given else "the model chooses its own tokens"
         return Edit(editor.push(edited), _dropped(f"because {why}", dropped))
 

@@ -613,7 +613,7 @@ def _has_same_tokens(before: Translation, after: Translation) -> bool:
 
 
 def follow_tokens(editor: ExperimentEditor, before: Translation, after: Translation) -> Edit | None:
-    """Rows of attention stay with the target tokens that they were set for; None if these are in the same places.
+    """Moves attention rows along with their target tokens; None if no row moves or is dropped.
 
     Rows are set for what the decoder reads at a step. Forcing a word, for example, moves the tokens after it. A row
     whose token is gone is dropped and reported.
@@ -625,7 +625,8 @@ def follow_tokens(editor: ExperimentEditor, before: Translation, after: Translat
     """
     if before.source_text != after.source_text:
         return None
-    places, experiment = dict(common_subsequence(before.read_tokens, after.read_tokens)), editor.experiment
+    places = dict(common_subsequence(before.read_tokens, after.read_tokens))
+    experiment = editor.experiment
     moved, dropped = list[tuple[AttentionRow, AttentionRow]](), list[AttentionRow]()
     for row in experiment.attention_rows:
         if row.head.kind == "encoder" or row not in before.experiment.attention_rows or row in before.unreached:
@@ -637,8 +638,8 @@ def follow_tokens(editor: ExperimentEditor, before: Translation, after: Translat
             moved.append((row, at))
     if not (moved or dropped):
         return None
-    kept = experiment.without(*dropped, *(row for row, _ in moved)).with_interventions(*(at for _, at in moved))
-    return Edit(editor.replace(kept), moved_notice(moved, dropped))
+    edited = experiment.without(*dropped, *(row for row, _ in moved)).with_interventions(*(at for _, at in moved))
+    return Edit(editor.replace(edited), moved_notice(moved, dropped))
 
 
 def _row_at(row: AttentionRow, places: Mapping[int, int]) -> AttentionRow | None:

@@ -55,21 +55,22 @@ class HeadRoles:
         if self.maps.translation is None:
             return {}
         roles = self.sample or self._in_sentence()
-        found = [role for kinds in roles.by_kind.values() for layer in kinds for role in layer]
-        return {role: found.count(role) for role in ROLES if role in found}
+        all_roles = [role for kinds in roles.by_kind.values() for layer in kinds for role in layer]
+        return {role: all_roles.count(role) for role in ROLES if role in all_roles}
 
     def in_order(self, kind: MapKind) -> list[Head]:
         """All heads of a kind, in the chosen order."""
         num_layers, num_heads = self.maps.shape(kind)
         heads = [Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)]
-        order, translation = self.maps.settings.order, self.maps.translation
+        order = self.maps.settings.order
+        translation = self.maps.translation
         if order == "layer" or translation is None:
             return heads
         scores = self.maps.cache.kept(("clarity", translation, kind), lambda: clarity(translation.maps.of_kind(kind)))
         if order == "clarity":
-            return sorted(heads, key=lambda each: -scores[each.layer, each.head])
+            return sorted(heads, key=lambda head: -scores[head.layer, head.head])
         names = list(ROLES)
-        return sorted(heads, key=lambda each: (names.index(self.of(each)), -scores[each.layer, each.head]))
+        return sorted(heads, key=lambda head: (names.index(self.of(head)), -scores[head.layer, head.head]))
 
     def lines_of_heads(self, kind: MapKind) -> list[tuple[Head, ...]]:
         """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
@@ -78,37 +79,38 @@ class HeadRoles:
         return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
 
     def neighbour(self, direction: Direction) -> Head | None:
-        """The head next to the chosen one in the grid: up and down through layers and kinds; None at an edge."""
+        """The next head in the grid, up and down through layers and kinds; None at an edge."""
         lines = [line for kind in MAP_KINDS for line in self.lines_of_heads(kind)]
         head = self.maps.selection.head
         here = next((number for number, line in enumerate(lines) if head in line), None)
         if here is None:
             return None
-        place, last = lines[here].index(head), len(lines[here]) - 1
-        place = {"left": place - 1, "right": place + 1, "first": 0, "last": last}.get(direction, place)
+        column = lines[here].index(head)
+        last = len(lines[here]) - 1
+        column = {"left": column - 1, "right": column + 1, "first": 0, "last": last}.get(direction, column)
         here += {"up": -1, "down": 1}.get(direction, 0)
-        if not (0 <= here < len(lines) and 0 <= place <= last):
+        if not (0 <= here < len(lines) and 0 <= column <= last):
             return None
-        return lines[here][min(place, len(lines[here]) - 1)]
+        return lines[here][min(column, len(lines[here]) - 1)]
 
     def _in_sentence(self) -> SampleRoles:
-        """The roles in the translation shown; “mixed” if too few rows fit, whatever their mean."""
+        """The roles in the translation shown; “mixed” if too few rows fit."""
         translation = self.maps.translation
         assert translation is not None
 
         def find() -> SampleRoles:
             profiler = HeadProfiler()
             profiler.add(translation)
-            found = SampleRoles.of(profiler.result(), HERE)
-            for kind, layers in found.by_kind.items():
-                found.by_kind[kind] = tuple(
+            sample_roles = SampleRoles.of(profiler.result(), HERE)
+            for kind, layers in sample_roles.by_kind.items():
+                sample_roles.by_kind[kind] = tuple(
                     tuple(
                         role if _is_half(fitting_rows(role, translation, Head(kind, layer, head))) else "mixed"
                         for head, role in enumerate(roles)
                     )
                     for layer, roles in enumerate(layers)
                 )
-            return found
+            return sample_roles
 
         return self.maps.cache.kept(("roles", translation), find)
 

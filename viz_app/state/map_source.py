@@ -37,11 +37,11 @@ class Cache:
 
     def kept(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """Returns the thing made for an equal key, or makes it."""
-        found: Kept = self._made.pop(key) if key in self._made else make()
-        self._made[key] = found  # the newest is last
+        value: Kept = self._made.pop(key) if key in self._made else make()
+        self._made[key] = value  # the newest is last
         if len(self._made) > self._limit:
             del self._made[next(iter(self._made))]
-        return found
+        return value
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -67,8 +67,8 @@ class MapSource:
     def show(self, result: ExperimentResult | None) -> None:
         """Shows another result; measured maps of translations that it keeps stay known."""
         self.result = result
-        kept = () if result is None else (result.original, result.changed)
-        self.measured = {key: maps for key, maps in self.measured.items() if key[0] in kept}
+        translations = () if result is None else (result.original, result.changed)
+        self.measured = {key: maps for key, maps in self.measured.items() if key[0] in translations}
         self.cache.clear()
 
     def add_measured(self, measured: MeasuredMaps) -> None:
@@ -78,9 +78,10 @@ class MapSource:
 
     def with_settings(self, **changes: Any) -> "MapSource":
         """The same maps, shown in another way: `changes` are fields of `MapViewSettings`."""
-        found = MapSource(self.settings.with_changes(**changes), self.selection)
-        found.result, found.measured = self.result, self.measured
-        return found
+        maps = MapSource(self.settings.with_changes(**changes), self.selection)
+        maps.result = self.result
+        maps.measured = self.measured
+        return maps
 
     # --- which maps ----------------------------------------------------------------------------------------------
 
@@ -102,15 +103,15 @@ class MapSource:
 
     def difference_problem(self, kind: MapKind) -> str:
         """The reason if there is no difference of maps of a kind; else empty."""
-        found = self._difference(kind)
-        return found if isinstance(found, str) else ""
+        map_difference = self._difference(kind)
+        return map_difference if isinstance(map_difference, str) else ""
 
     def new_entries(self, kind: MapKind) -> tuple[frozenset[int], frozenset[int]]:
-        """The queries and keys shown that the original maps of this kind do not have, as entries of those shown."""
-        found = self._difference(kind)
-        if self.shown == "original" or not isinstance(found, MapDifference):
+        """Returns the entries of the shown queries and keys that the original maps lack."""
+        map_difference = self._difference(kind)
+        if self.shown == "original" or not isinstance(map_difference, MapDifference):
             return frozenset(), frozenset()
-        return new_entries(found, self.view_all(kind).labelled)
+        return new_entries(map_difference, self.view_all(kind).labelled)
 
     def shape(self, kind: MapKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
@@ -141,17 +142,21 @@ class MapSource:
         return measure if self.lacking_measure() is None else "weight"
 
     def lacking_measure(self) -> Translation | None:
-        """A translation that must be measured to show the chosen measure; None if there is none."""
+        """A translation that the chosen measure is still missing for; None if there is none."""
         measure = self.settings.known_measure
         if measure == "weight":
             return None
-        return next((each for each in self._translations_shown() if (each, measure) not in self.measured), None)
+        for translation in self._translations_shown():
+            if (translation, measure) not in self.measured:
+                return translation
+        return None
 
     def maps_of(self, translation: Translation, kind: MapKind) -> FloatArray:
-        """The whole maps of a kind in the measure that is shown, [L, H, Q, M]; a layer's one map for each head."""
-        weights, measure = translation.maps.of_kind(kind), self.shown_measure(kind)
-        found = self.measured.get((translation, measure))
-        return weights if found is None else np.broadcast_to(found.maps[kind], weights.shape)
+        """Maps of a kind in the shown measure, [L, H, Q, M]; one of a layer is repeated."""
+        weights = translation.maps.of_kind(kind)
+        measure = self.shown_measure(kind)
+        measured_maps = self.measured.get((translation, measure))
+        return weights if measured_maps is None else np.broadcast_to(measured_maps.maps[kind], weights.shape)
 
     def _translations_shown(self) -> list[Translation]:
         if self.result is None or self.translation is None:
@@ -166,14 +171,17 @@ class MapSource:
         num_layers, num_heads = self.shape(head.kind)
         scope = self.settings.scope
         if scope == "layer":
-            return [(head.layer, each) for each in range(num_heads)]
+            return [(head.layer, index) for index in range(num_heads)]
         if scope == "all":
-            return [(layer, each) for layer in range(num_layers) for each in range(num_heads)]
+            return [(layer, index) for layer in range(num_layers) for index in range(num_heads)]
         if scope == "chosen":
-            places = [(each.layer, each.head) for each in self.settings.several if each.kind == head.kind]
-            inside = sorted(place for place in places if place[0] < num_layers and place[1] < num_heads)
-            if inside:
-                return inside
+            chosen = [
+                (chosen_head.layer, chosen_head.head)
+                for chosen_head in self.settings.several
+                if chosen_head.kind == head.kind and chosen_head.layer < num_layers and chosen_head.head < num_heads
+            ]
+            if chosen:
+                return sorted(chosen)
         return [(head.layer, head.head)]
 
     def view(self) -> MapView | None:
@@ -208,16 +216,18 @@ class MapSource:
 
     def _difference(self, kind: MapKind) -> MapDifference | str:
         """The difference of all maps of a kind, or a sentence on why there is none."""
-        result, selection = self.result, self.settings.selection
+        result = self.result
+        selection = self.settings.selection
 
         def make() -> MapDifference | str:
             if result is None or not result.is_changed:
                 return ""
-            both = (
-                selected(selection, self.maps_of(each, kind), each, kind) for each in (result.original, result.changed)
-            )
             try:
-                return difference(*both)
+                original, changed = (
+                    selected(selection, self.maps_of(translation, kind), translation, kind)
+                    for translation in (result.original, result.changed)
+                )
+                return difference(original, changed)
             except NothingInCommonError as error:
                 return error.reason
             except AnalysisError as error:
@@ -226,19 +236,19 @@ class MapSource:
         return self.cache.kept(("difference", kind, selection, self.shown_measure(kind)), make)
 
 
-def spread(found: MapDifference, changed: LabelledMap) -> LabelledMap:
-    """A difference on all queries and keys of the changed map; NaN where there is no partner in the original one."""
+def spread(map_difference: MapDifference, changed: LabelledMap) -> LabelledMap:
+    """A difference on all cells of the changed map; NaN where the original one has none."""
     values = np.full(changed.weights.shape, np.nan, dtype=np.float32)
-    queries = [query for _, query in found.query_pairs]
-    keys = [key for _, key in found.key_pairs]
-    values[..., np.array(queries)[:, None], np.array(keys)[None, :]] = found.values
+    queries = [query for _, query in map_difference.query_pairs]
+    keys = [key for _, key in map_difference.key_pairs]
+    values[..., np.array(queries)[:, None], np.array(keys)[None, :]] = map_difference.values
     return replace(changed, weights=read_only(values))
 
 
-def new_entries(found: MapDifference, changed: LabelledMap) -> tuple[frozenset[int], frozenset[int]]:
+def new_entries(map_difference: MapDifference, changed: LabelledMap) -> tuple[frozenset[int], frozenset[int]]:
     """The queries and keys of the changed map that have no partner in the original one."""
-    queries = frozenset(range(len(changed.queries))) - {query for _, query in found.query_pairs}
-    return queries, frozenset(range(len(changed.keys))) - {key for _, key in found.key_pairs}
+    queries = frozenset(range(len(changed.queries))) - {query for _, query in map_difference.query_pairs}
+    return queries, frozenset(range(len(changed.keys))) - {key for _, key in map_difference.key_pairs}
 
 
 def selected(selection: Selection, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
@@ -287,6 +297,6 @@ def top_values(maps: MapSource, kind: MapKind) -> FloatArray:
 
 
 def _largest(values: FloatArray, axes: tuple[int, ...], *, is_signed: bool) -> FloatArray:
-    """The largest absolute value along some axes, which are kept; 1 if there is none above 0."""
-    found = np.nanmax(np.abs(values), axis=axes, initial=LEAST_DIFFERENCE if is_signed else 0.0, keepdims=True)
-    return np.where(found > 0, found, np.float32(1))
+    """The largest absolute value along some axes, which stay; 1 if none is above 0."""
+    largest = np.nanmax(np.abs(values), axis=axes, initial=LEAST_DIFFERENCE if is_signed else 0.0, keepdims=True)
+    return np.where(largest > 0, largest, np.float32(1))

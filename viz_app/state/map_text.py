@@ -78,18 +78,18 @@ def row_meaning(
     kind: MapKind,
     label_mode: LabelMode,
     languages: tuple[str, str],
-    each: str = "Each row",
+    row: str = "Each row",
     *,
     lifts_mask: bool = False,
 ) -> str:
     """The same for a kind of map with names of source and target."""
     source, target = languages
     if kind == "encoder":
-        return f"{each}: where the encoder looks in the whole {source} sentence while it reads that {source} token."
+        return f"{row}: where the encoder looks in the whole {source} sentence while it reads that {source} token."
     where = f"at the {target}{'' if lifts_mask else ' so far'}" if kind == "decoder" else f"at the {source}"
     if label_mode == "read":
-        return f"{each}: where the model looks {where} while it reads that {target} token, to predict the next."
-    return f"{each}: where the model looks {where} while it predicts that {target} token."
+        return f"{row}: where the model looks {where} while it reads that {target} token, to predict the next."
+    return f"{row}: where the model looks {where} while it predicts that {target} token."
 
 
 def off_note(state: ExperimentState) -> str:

@@ -205,9 +205,9 @@ class MapView:
         """The part of the shown queries' attention that lay on hidden keys, from 0 to 1."""
         return min(1.0, max(0.0, float(self.labelled.hidden_mass_in_all)))  # float32 rounds past the ends
 
-    def pair_at(self, place: Place) -> Pair:
+    def pair_at(self, cell: Place) -> Pair:
         """The query and the key of a cell; of a word made of several tokens, the first."""
-        query, key = self._entries(place)
+        query, key = self._entries(cell)
         return Pair(self.labelled.queries.positions[query][0], self.labelled.keys.positions[key][0])
 
     def place_of(self, pair: Pair) -> Place | None:
@@ -217,16 +217,16 @@ class MapView:
             return None
         return Place(key, query) if self.is_transposed else Place(query, key)
 
-    def _entries(self, place: Place) -> tuple[int, int]:
+    def _entries(self, cell: Place) -> tuple[int, int]:
         """The query and the key of a cell, by their entries."""
-        return (place.column, place.row) if self.is_transposed else (place.row, place.column)
+        return (cell.column, cell.row) if self.is_transposed else (cell.row, cell.column)
 
     def cell(self, pair: Pair) -> tuple[str, str, float] | None:
-        """The labels of a query and a key, and the value there; None if one of them is hidden."""
-        place = self.place_of(pair)
-        if place is None:
+        """The labels of a query and a key, and their value; None if one is hidden."""
+        cell = self.place_of(pair)
+        if cell is None:
             return None
-        query, key = self._entries(place)
+        query, key = self._entries(cell)
         return self.query_labels[query], self.key_labels[key], float(self.weights[query, key])
 
     def is_query(self, band: Band) -> bool:
@@ -245,9 +245,9 @@ class MapView:
         """The label of a row or column."""
         return (self.row_labels if band.is_row else self.column_labels)[band.index]
 
-    def query_band(self, place: Place) -> Band:
+    def query_band(self, cell: Place) -> Band:
         """The row or column of a cell's query."""
-        return Band(self._entries(place)[0], is_row=not self.is_transposed)
+        return Band(self._entries(cell)[0], is_row=not self.is_transposed)
 
     @property
     def table_header(self) -> tuple[str, ...]:
@@ -320,7 +320,7 @@ class PickedTokens:
     last: int | None = None
 
     def pick(self, side: Side, tokens: Collection[int], mode: SelectionMode = "alone") -> "PickedTokens":
-        """The selection after a click on the tokens of one query or word; a click on all picked tokens clears it."""
+        """The selection after a click on a query or word; on all picked tokens, none."""
         new = frozenset(tokens)
         if not new:
             return self
@@ -330,8 +330,8 @@ class PickedTokens:
             return PickedTokens(side, here | frozenset(range(min(anchor, *new), max(anchor, *new) + 1)), anchor)
         if mode != "alone":
             new = here - new if new <= here else here | new
-        kept = new if new != here else frozenset()
-        return PickedTokens(side, kept, max(tokens) if kept else None)
+        picked = new if new != here else frozenset()
+        return PickedTokens(side, picked, max(tokens) if picked else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,9 +47,9 @@ def option(default: Any, *redraws: Redraws, key: str = "") -> Any:
 
 
 def choices_of(options: type) -> Mapping[str, tuple[object, ...]]:
-    """The possible values of each field with a few of them, by its name; fields of other types are left out."""
-    found = {name: _choices(name, hint) for name, hint in get_type_hints(options).items()}
-    return {name: choices for name, choices in found.items() if choices}
+    """The possible values of fields by name; only of fields that have a few of them."""
+    choices_by_name = {name: _choices(name, hint) for name, hint in get_type_hints(options).items()}
+    return {name: choices for name, choices in choices_by_name.items() if choices}
 
 
 def _choices(name: str, hint: Any) -> tuple[object, ...]:
@@ -62,14 +62,14 @@ def _choices(name: str, hint: Any) -> tuple[object, ...]:
 
 def remembered(options: Any) -> Iterator["Field[Any]"]:
     """The fields that are kept between two starts."""
-    return (each for each in fields(options) if each.metadata.get("key"))
+    return (option for option in fields(options) if option.metadata.get("key"))
 
 
 def on_redraw(options: Any, redraws: Sequence[Redraws], redraw: Callable[[], object]) -> None:
     """Calls `redraw` whenever an option changes that redraws one of these."""
-    for each in fields(options):
-        if each.metadata.get("redraws", frozenset()) & set(redraws):
-            getattr(options.events, each.name).connect(redraw, max_args=0)
+    for option in fields(options):
+        if option.metadata.get("redraws", frozenset()) & set(redraws):
+            getattr(options.events, option.name).connect(redraw, max_args=0)
 
 
 Scale = Literal["shared", "layer", "own"]
@@ -167,19 +167,19 @@ class MapViewSettings:
         Raises:
             TypeError: there is no such field.
         """
-        found = object.__new__(type(self))
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        settings = object.__new__(type(self))
+        values = {option.name: getattr(self, option.name) for option in fields(self)}
         if unknown := changes.keys() - values.keys():
             raise TypeError(f"{sorted(unknown)} are not fields of {type(self).__name__}")
-        vars(found).update(values | changes)  # past `__setattr__`, which makes the signals
-        return found
+        vars(settings).update(values | changes)  # past `__setattr__`, which makes the signals
+        return settings
 
     def show_together(self, head: Head, chosen: Head) -> None:
-        """Adds a head to the set, or takes it out; the set begins with the chosen one and stays within its kind."""
+        """Adds or removes a head of the set, which has one kind and starts as `chosen`."""
         several = self.several
         if self.scope != "chosen" or not several:
             several = frozenset({chosen}) if head.kind == chosen.kind else frozenset()
-        self.several = frozenset(each for each in several if each.kind == head.kind) ^ {head}
+        self.several = frozenset(other for other in several if other.kind == head.kind) ^ {head}
         self.scope = "chosen" if self.several else "head"
 
     def show_one(self) -> None:

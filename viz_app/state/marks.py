@@ -41,7 +41,7 @@ def marks_of_experiment(
         for attention_row in experiment.attention_rows
         if attention_row.head.kind == kind and (attention_row.head.layer, attention_row.head.head) in heads
     ]
-    steps = frozenset(each.step for each in experiment.forced)
+    steps = frozenset(forced_token.step for forced_token in experiment.forced)
     forced = queries_of_tokens(translation, kind, "target", steps, token_shift_of_queries(kind, label_mode))
     return Marks(
         factor=_factor_of(experiment, kind, heads),
@@ -53,8 +53,8 @@ def marks_of_experiment(
 def _factor_of(experiment: Experiment, kind: MapKind, heads: Collection[tuple[int, int]]) -> float:
     """The factor of the output of all these heads; 1 if they have several."""
     factors = factors_of(experiment.scalings)
-    found = {factors.get(Head(kind, *head), 1.0) for head in heads}
-    return found.pop() if len(found) == 1 else 1.0
+    head_factors = {factors.get(Head(kind, *head), 1.0) for head in heads}
+    return head_factors.pop() if len(head_factors) == 1 else 1.0
 
 
 def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
@@ -75,13 +75,13 @@ def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
 
 
 def pointed_at(view: MapView, pointer: Pointer | None, pinned: Pair | None) -> Pointed | None:
-    """The pinned cell or the row of its query, if a pointer points at one of them; else None."""
-    place = view.place_of(pinned) if pinned is not None else None
-    if pointer is None or place is None or pointer.target not in ("cell", "row"):
+    """The pinned cell or the row of its query, whichever a pointer points at; else None."""
+    cell = view.place_of(pinned) if pinned is not None else None
+    if pointer is None or cell is None or pointer.target not in ("cell", "row"):
         return None
     if pointer.target == "cell":
-        return Pointed(pointer.style, *place)
-    band = view.query_band(place)
+        return Pointed(pointer.style, *cell)
+    band = view.query_band(cell)
     return Pointed(pointer.style, row=band.index) if band.is_row else Pointed(pointer.style, column=band.index)
 
 
@@ -94,31 +94,33 @@ def pointed_word(state: ExperimentState) -> Word | None:
 
 
 def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int], Marks]:
-    """The marks of the small maps of a kind, by layer and head; maps without marks are left out."""
-    maps, translation = state.maps, state.maps.translation
+    """The marks of small maps by layer and head; maps without marks are left out."""
+    maps = state.maps
+    translation = state.maps.translation
     if translation is None:
         return {}
     view = maps.view_all(kind)
     of_all = Marks(lit=lit_bands(state, kind, view), changed=frozenset(view.bands_at(*maps.new_entries(kind))))
     factors = factors_of(state.experiment_of_marks.scalings)
-    pointer, head_shown = state.selection.pointer, state.selection.head
+    pointer = state.selection.pointer
+    head_shown = state.selection.head
     at_head = pointer if pointer is not None and pointer.target == "head" else None
     has_changes = maps.shown != "original" and (translation.experiment.attention_rows or translation.experiment.forced)
     num_layers, num_heads = maps.shape(kind)
-    found = {}
-    for place in ((layer, head) for layer in range(num_layers) for head in range(num_heads)):
+    marks_by_head = {}
+    for layer_and_head in ((layer, head) for layer in range(num_layers) for head in range(num_heads)):
         marks = of_all
         if has_changes:
-            changes = marks_of_experiment(view, translation, kind, [place], state.settings.label_mode)
+            changes = marks_of_experiment(view, translation, kind, [layer_and_head], state.settings.label_mode)
             marks = replace(of_all, set=changes.set, forced=changes.forced)
-        marks = replace(marks, factor=factors.get(Head(kind, *place), 1.0))
-        if at_head is not None and Head(kind, *place) == head_shown:
+        marks = replace(marks, factor=factors.get(Head(kind, *layer_and_head), 1.0))
+        if at_head is not None and Head(kind, *layer_and_head) == head_shown:
             marks = replace(marks, pointed=Pointed(at_head.style))
         elif at_head is not None:
             marks = replace(marks, is_dimmed=at_head.style == "dim")
         if marks != NO_MARKS:
-            found[place] = marks
-    return found
+            marks_by_head[layer_and_head] = marks
+    return marks_by_head
 
 
 def lit_bands(state: ExperimentState, kind: MapKind, view: MapView) -> frozenset[Band]:
@@ -153,15 +155,15 @@ def lit_queries(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
 
     Without a pinned query of this kind (the encoder, while a cross map is pinned) it is the pinned key.
     """
-    queries = [*_pinned_queries(state), state.selection.picked]
-    found = {query for each in queries for query in _queries(state, kind, each.side, each.tokens)}
-    if not found:
-        found = {
+    selections = [*_pinned_queries(state), state.selection.picked]
+    queries = {query for picked in selections for query in _queries(state, kind, picked.side, picked.tokens)}
+    if not queries:
+        queries = {
             query
             for pinned_key in _pinned_keys(state)
             for query in _queries(state, kind, pinned_key.side, pinned_key.tokens)
         }
-    return tuple(sorted(found))
+    return tuple(sorted(queries))
 
 
 def lit_keys(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:

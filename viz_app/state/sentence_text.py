@@ -98,16 +98,23 @@ def respelled_spans(translation: Translation) -> dict[Span, RespelledWord]:
 
 
 def left_out_spans(result: ExperimentResult, words: Collection[Word]) -> dict[Span, Word]:
-    """Places in the typed text of some source words of the changed translation; replacements are left out."""
-    spans, original, changed = word_spans(result.original), result.original, result.changed
+    """Spans in the typed text of some changed source words; replacements are left out."""
+    spans = word_spans(result.original)
+    original = result.original
+    changed = result.changed
     typed = dict(zip(original.source_places, original.source_words, strict=True))
-    found = ((typed.get(place), word) for place, word in zip(changed.source_places, changed.source_words, strict=True))
-    return {spans[old]: word for old, word in found if word in words and old in spans and old.text == word.text}
+    left_out = {}
+    for position, word in zip(changed.source_places, changed.source_words, strict=True):
+        old = typed.get(position)
+        if word in words and old in spans and old.text == word.text:
+            left_out[spans[old]] = word
+    return left_out
 
 
 def word_spans(translation: Translation) -> dict[Word, Span]:
     """Places in the typed text of the source words; words that are not found are left out."""
-    return {word: _to_utf16(translation.source_text, *found) for word, found in word_ranges(translation).items()}
+    text = translation.source_text
+    return {word: _to_utf16(text, *word_range) for word, word_range in word_ranges(translation).items()}
 
 
 def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, _Word]:
@@ -121,9 +128,10 @@ def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, 
 def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:
     """Places in the typed text of the words that the experiment removes or replaces."""
     places = {edit.place for edit in result.experiment.source_edits}
-    spans, original = word_spans(result.original), result.original
-    found = zip(original.source_places, original.source_words, strict=True)
-    return tuple(spans[word] for place, word in found if place in places and word in spans)
+    spans = word_spans(result.original)
+    original = result.original
+    numbered_words = zip(original.source_places, original.source_words, strict=True)
+    return tuple(spans[word] for position, word in numbered_words if position in places and word in spans)
 
 
 def ignored_span(translation: Translation) -> Span | None:
@@ -172,5 +180,5 @@ def new_words(before: Translation, after: Translation) -> frozenset[Word]:
     """The words of `after` that `before` does not have, order regarded."""
     old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-    kept = {block.b + place for block in blocks for place in range(block.size)}
-    return frozenset(word for place, word in enumerate(after.target_words) if place not in kept)
+    common_indices = {block.b + offset for block in blocks for offset in range(block.size)}
+    return frozenset(word for index, word in enumerate(after.target_words) if index not in common_indices)
