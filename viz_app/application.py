@@ -127,7 +127,7 @@ def own_settings() -> QSettings:
 
 
 def repair_settings(path: Path) -> None:
-    """Removes entries of types that are never stored from a file of settings; sets aside one that cannot be read.
+    """Removes entries of foreign types from a file of settings; sets an unreadable file aside.
 
     Raises:
         StorageError: Qt would read the file forever, or it is damaged, and it can neither be set aside nor written.
@@ -140,10 +140,10 @@ def repair_settings(path: Path) -> None:
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise StorageError(f"The settings {path} cannot be read: they are no file. Remove this file, and start again.")
     lines = stored.splitlines(keepends=True)
-    kept = [line for line in lines if not _FOREIGN_TYPE.search(line)]
-    if len(kept) < len(lines):
+    known_lines = [line for line in lines if not _FOREIGN_TYPE.search(line)]
+    if len(known_lines) < len(lines):
         with atomic_path(path) as temporary:
-            temporary.write_bytes(b"".join(kept))
+            temporary.write_bytes(b"".join(known_lines))
 
 
 def fit_to_screen(window: QWidget) -> None:
@@ -300,8 +300,8 @@ def fatal_errors_reported() -> Iterator[None]:
         yield
     finally:
         qInstallMessageHandler(earlier)
-        for each in said:
-            _write_error(each)
+        for qt_message in said:
+            _write_error(qt_message)
 
 
 def _write_error(line: str) -> None:

@@ -77,7 +77,7 @@ class CrashReport:
 
 
 def earlier_reports(folder: Path) -> list[CrashReport]:
-    """The files of processes that have ended, the newest first; empty files, and all but `MAX_FILES`, are removed."""
+    """Returns reports of ended processes, the newest first; keeps `MAX_FILES` files at most."""
     reports: list[CrashReport] = []
     for path in sorted(folder.glob("*.log")):
         try:
@@ -86,37 +86,37 @@ def earlier_reports(folder: Path) -> list[CrashReport]:
         except OSError as error:
             logger.info("The crash report %s cannot be read: %s", path, error)
     reports.sort(key=lambda report: report.ended, reverse=True)
-    kept = [report for report in reports if not report.is_empty][:MAX_FILES]
+    recent_reports = [report for report in reports if not report.is_empty][:MAX_FILES]
     for report in reports:
-        if report not in kept:
+        if report not in recent_reports:
             report.delete()
-    return [report for report in kept if not report.path.name.endswith(_SEEN)]
+    return [report for report in recent_reports if not report.path.name.endswith(_SEEN)]
 
 
 @contextmanager
 def crashes_recorded(folder: Path) -> Iterator[None]:
-    """Within the block unexpected errors, and a crash of the process, are written to a file in `folder`.
+    """Writes unexpected errors and a crash within the block to a file in `folder`.
 
     Unexpected errors are those logged with a traceback. Errors that end a thread or occur in a destructor are logged
     here, even without a file in a folder that cannot be written.
     """
     file = _open(folder)
-    handler = _ReportHandler(file) if file is not None else None
+    file_handler = _ReportHandler(file) if file is not None else None
     hooks = threading.excepthook, sys.unraisablehook
     threading.excepthook, sys.unraisablehook = _log_in_thread, _log_unraisable
     root = logging.getLogger()
     added: list[logging.Handler] = []
-    if handler is not None and file is not None:
+    if file_handler is not None and file is not None:
         last_resort = [] if root.handlers or logging.lastResort is None else [logging.lastResort]
-        added = [*last_resort, handler]  # Python's own is used only as long as there is no other
+        added = [*last_resort, file_handler]  # Python's own is used only as long as there is no other
         faulthandler.enable(file, all_threads=True)
-    for each in added:
-        root.addHandler(each)
+    for handler in added:
+        root.addHandler(handler)
     try:
         yield
     finally:
-        for each in added:
-            root.removeHandler(each)
+        for handler in added:
+            root.removeHandler(handler)
         threading.excepthook, sys.unraisablehook = hooks
         if file is not None:
             faulthandler.disable()

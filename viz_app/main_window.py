@@ -83,10 +83,10 @@ class Appearance(QObject):
         self._window.top_bar.show_notice(f"Size of the interface: {percent}%")
 
     def step_scale(self, num_steps: int) -> None:
-        """Makes the interface larger by this number of steps of `SCALES`, smaller if negative."""
+        """Enlarges the interface by this number of steps of `SCALES`; negative: shrinks it."""
         now = self._preferences.scale if self._presented_scale is None else self._presented_zoom
-        place = SCALES.index(now) + num_steps
-        self.set_scale(SCALES[min(max(place, 0), len(SCALES) - 1)])
+        index = SCALES.index(now) + num_steps
+        self.set_scale(SCALES[min(max(index, 0), len(SCALES) - 1)])
 
     def present_at(self, scale: float | None, percent: int | None = None) -> None:
         """Changes the scale without remembering it.
@@ -95,9 +95,9 @@ class Appearance(QObject):
             scale: of a presentation at 100%; None restores the user's.
             percent: one of `SCALES`; None for the one in use.
         """
-        wanted = scale, percent or self._presented_zoom
-        if wanted != (self._presented_scale, self._presented_zoom):
-            self._presented_scale, self._presented_zoom = wanted
+        scale_and_zoom = scale, percent or self._presented_zoom
+        if scale_and_zoom != (self._presented_scale, self._presented_zoom):
+            self._presented_scale, self._presented_zoom = scale_and_zoom
             self._apply()
 
     def _apply(self) -> None:

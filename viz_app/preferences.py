@@ -64,11 +64,11 @@ class RecentFiles:
     def remember(self, path: Path) -> None:
         """Puts a file first on the list."""
         path = path.absolute()
-        self._store([path, *(each for each in self.paths if each != path)][:MAX_RECENT])
+        self._store([path, *(recent for recent in self.paths if recent != path)][:MAX_RECENT])
 
     def forget(self, path: Path) -> None:
         """Removes a file from the list."""
-        self._store([each for each in self.paths if each != path.absolute()])
+        self._store([recent for recent in self.paths if recent != path.absolute()])
 
     def _store(self, paths: Sequence[Path]) -> None:
         self._settings.setValue(self._key, [_text_of(path) for path in paths])
@@ -98,7 +98,7 @@ class ImportedModels:
     @property
     def _files(self) -> dict[str, str]:
         stored = self._settings.value("imports", [])
-        texts = [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
+        texts = [text for text in stored if isinstance(text, str)] if isinstance(stored, list) else []
         return dict(zip(texts[::2], texts[1::2], strict=False))
 
 
@@ -211,20 +211,21 @@ class Preferences:
     def restored(self, options: OptionsT) -> OptionsT:
         """The same options with their stored values; see `viz_app.state.map_view_settings`."""
         choices = choices_of(type(options))
-        for each in remembered(options):
-            stored, known = self.settings.value(each.metadata["key"]), choices[each.name]
+        for option in remembered(options):
+            stored = self.settings.value(option.metadata["key"])
+            known = choices[option.name]
             value = _flag(stored) if False in known else _one_of(known)(stored)
             if value is not None:
-                setattr(options, each.name, value)
+                setattr(options, option.name, value)
         return options
 
     def save(self, options: Any) -> None:
         """Stores changed options. Others follow the defaults of later versions."""
         known = self.restored(type(options)())
-        for each in remembered(options):
-            value = getattr(options, each.name)
-            if value != getattr(known, each.name):
-                self.settings.setValue(each.metadata["key"], _flag_text(value) if isinstance(value, bool) else value)
+        for option in remembered(options):
+            value = getattr(options, option.name)
+            if value != getattr(known, option.name):
+                self.settings.setValue(option.metadata["key"], _flag_text(value) if isinstance(value, bool) else value)
 
     def own_file(self, name: str) -> Path:
         """A file of this name that the window writes for its next start: next to the settings if these are a file."""

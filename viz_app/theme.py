@@ -276,7 +276,7 @@ class Theme:
         QMenu::item:disabled {{ color: {colors.muted}; }}
         QMenu::separator {{ height: 1px; background: {colors.border}; margin: 4px 8px; }}
         """
-        return _LENGTH_IN_SHEET.sub(lambda found: f"{self.scaled(int(found[1]))}px", sheet)
+        return _LENGTH_IN_SHEET.sub(lambda match: f"{self.scaled(int(match[1]))}px", sheet)
 
 
 _current: Theme | None = None
@@ -351,11 +351,11 @@ def _scale_lengths_again() -> None:
 
 
 def _lay_out_again() -> None:
-    """Lays all widgets out again, as their contents depend on scaled lengths; hidden ones when they are shown."""
+    """Lays all widgets out again at the new scale; hidden ones when they are shown."""
     for widget in filter(shiboken6.isValid, QApplication.allWidgets()):
         if (layout := widget.layout()) is not None:
-            for each in (*layout.findChildren(QLayout), layout):
-                each.invalidate()
+            for inner_layout in (*layout.findChildren(QLayout), layout):
+                inner_layout.invalidate()
         widget.updateGeometry()
         if widget.isVisible():
             QApplication.sendEvent(widget, QResizeEvent(widget.size(), widget.size()))
@@ -364,10 +364,10 @@ def _lay_out_again() -> None:
 
 
 def _scale_lengths_of(owner: QObject) -> None:
-    for name in (bytes(each.data()).decode() for each in owner.dynamicPropertyNames()):
+    for name in (bytes(property_name.data()).decode() for property_name in owner.dynamicPropertyNames()):
         if name.startswith(_SCALED):
             lengths = str(owner.property(name)).split()
-            getattr(owner, name.removeprefix(_SCALED))(*(scaled(int(each)) for each in lengths))
+            getattr(owner, name.removeprefix(_SCALED))(*(scaled(int(length)) for length in lengths))
 
 
 def _base_pixel_size() -> int:

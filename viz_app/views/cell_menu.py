@@ -32,13 +32,15 @@ class CellMenu(QMenu):
         state: ExperimentState,
         queries: tuple[int, ...],
         pair: Pair | None,
-        place: QPoint,
+        point: QPoint,
         parent: QWidget | None = None,
         offers: Iterable[Callable[["CellMenu"], object]] = (),
     ) -> None:
         """`offers`: add entries about the cell."""
         super().__init__(parent)
-        self.state, self.queries, self.place = state, queries, place
+        self.state = state
+        self.queries = queries
+        self.place = point
         if pair is not None:
             is_pinned = state.selection.pinned == pair
             self.addAction("Unpin" if is_pinned else "Pin").triggered.connect(lambda: state.selection.pin(pair))
@@ -48,7 +50,7 @@ class CellMenu(QMenu):
             head = state.selection.head
             add_switch(self, state, "this head", head)
             self.addAction("Set scale and temperature…").triggered.connect(
-                lambda: PartEditor(state, head, self.parentWidget()).open_at(place)
+                lambda: PartEditor(state, head, self.parentWidget()).open_at(point)
             )
 
 
@@ -58,11 +60,11 @@ class PartsMenu(QMenu):
     Args:
         state: receives the changes.
         groups: of heads.
-        place: the point on the screen for the editor of a network.
+        point: the point on the screen for the editor of a network.
     """
 
     def __init__(
-        self, state: ExperimentState, groups: Sequence[HeadGroup], place: QPoint, parent: QWidget | None = None
+        self, state: ExperimentState, groups: Sequence[HeadGroup], point: QPoint, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         for group in groups:
@@ -76,7 +78,7 @@ class PartsMenu(QMenu):
                 name = f"the {display_text(network)}"
                 add_switch(self, state, name, network)
                 self.addAction(f"Scale {name}…").triggered.connect(
-                    lambda _=False, network=network: PartEditor(state, network, self.parentWidget()).open_at(place)
+                    lambda _=False, network=network: PartEditor(state, network, self.parentWidget()).open_at(point)
                 )
 
 
@@ -111,7 +113,7 @@ class Popup(QFrame):
 
 EDITOR_WIDTH, NAME_WIDTH, FIELD_WIDTH = 360, 90, 95
 SLIDER_STEP = 0.05
-"""The change of a factor from one place of its slider to the next; of a temperature's logarithm."""
+"""The change of a factor from one position of its slider to the next; of a temperature's logarithm."""
 
 
 @dataclass(frozen=True)
@@ -119,22 +121,23 @@ class Scale:
     """The numbers on a slider; others can be typed.
 
     Attributes:
-        first, last: its places.
-        number: the number at a place.
-        place: the place nearest to a number.
+        first: the lowest position.
+        last: the highest position.
+        number: returns the number at a position.
+        position: returns the position nearest to a number.
     """
 
     first: int
     last: int
     number: Callable[[int], float]
-    place: Callable[[float], int]
+    position: Callable[[float], int]
 
 
-FACTORS = Scale(-20, 40, lambda place: round(place * SLIDER_STEP, 6), lambda number: round(number / SLIDER_STEP))
+FACTORS = Scale(-20, 40, lambda position: round(position * SLIDER_STEP, 6), lambda number: round(number / SLIDER_STEP))
 TEMPERATURES = Scale(
     -20,
     20,
-    lambda place: float(f"{10 ** (place * SLIDER_STEP):.3g}"),
+    lambda position: float(f"{10 ** (position * SLIDER_STEP):.3g}"),
     lambda number: round(math.log10(number) / SLIDER_STEP),
 )
 """From 0.1 to 10, with the same ratio between neighbours."""
@@ -156,11 +159,12 @@ class PartEditor(Popup):
         self.factor = NumberSlider("Output times", factors.get(part, 1.0), (-MAX_FACTOR, MAX_FACTOR), FACTORS)
         self.factor.chosen.connect(lambda factor: state.submit(scale(part, factor)))
         self.temperature: NumberSlider | None = None
-        title, tip = label("heading", display_text(part.title), wraps=True), label("small", wraps=True)
+        title = label("heading", display_text(part.title), wraps=True)
+        tip = label("small", wraps=True)
         tip.setText(f"0 switches the {what} off; 1 is the model's own.")
         widgets: list[QWidget] = [title, tip, self.factor]
         if isinstance(part, Head):
-            temperatures = {each.head: each.temperature for each in state.experiment.temperatures}
+            temperatures = {change.head: change.temperature for change in state.experiment.temperatures}
             self.temperature = NumberSlider(
                 "Temperature", temperatures.get(part, 1.0), (MIN_TEMPERATURE, MAX_TEMPERATURE), TEMPERATURES
             )
@@ -198,16 +202,16 @@ class NumberSlider(QWidget):
         self.field.setKeyboardTracking(False)
         self.field.setValue(number)
         scales(self.field.setFixedWidth, FIELD_WIDTH)
-        self.slider.setValue(scale.place(number))
+        self.slider.setValue(scale.position(number))
         for widget in (self.slider, self.field):
             widget.setAccessibleName(name)
-        self.slider.valueChanged.connect(lambda place: self.field.setValue(scale.number(place)))
+        self.slider.valueChanged.connect(lambda position: self.field.setValue(scale.number(position)))
         self.field.valueChanged.connect(self._choose)
         title = label("muted", name)
         scales(title.setFixedWidth, NAME_WIDTH)
         row_of(title, (self.slider, 1), self.field, spacing=8, within=self)
 
     def _choose(self, number: float) -> None:
-        with QSignalBlocker(self.slider):  # its nearest place is not the number
-            self.slider.setValue(self._scale.place(number))
+        with QSignalBlocker(self.slider):  # its nearest position is not the number
+            self.slider.setValue(self._scale.position(number))
         self.chosen.emit(number)

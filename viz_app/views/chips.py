@@ -132,17 +132,16 @@ class WordChips(Canvas):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Shows the alternatives of the word under the mouse."""
         point = event.position().toPoint()
-        found = next(((word, place) for word, place in self._chips if place.contains(point)), None)
-        word = found[0] if found else None
+        word, box = next(((word, box) for word, box in self._chips if box.contains(point)), (None, None))
         if word == self._hovered:
             return
         self._hovered = word
         translation = self._state.translation
-        if found is None or translation is None:
+        if word is None or box is None or translation is None:
             self.card.hide_soon()
         else:
-            position = self.mapToGlobal(found[1].bottomLeft() + QPoint(0, 8))
-            self.card.show_word(translation, found[0], position, current_theme().palette.accent)
+            position = self.mapToGlobal(box.bottomLeft() + QPoint(0, 8))
+            self.card.show_word(translation, word, position, current_theme().palette.accent)
         self._state.selection.hovered_word = word
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -155,13 +154,13 @@ class WordChips(Canvas):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click picks the word's row; with Ctrl one more, with Shift all up to here."""
         point = event.position().toPoint()
-        word = next((word for word, place in self._chips if place.contains(point)), None)
+        word = next((word for word, box in self._chips if box.contains(point)), None)
         if word is not None and event.button() == Qt.MouseButton.LeftButton:
             self._state.selection.pick_word(word, selection_mode_of(event))
 
-    def tip_at(self, place: QPointF) -> str:
+    def tip_at(self, position: QPointF) -> str:
         """Explains the given first symbol."""
-        is_on_start = self._start is not None and self._start.contains(place.toPoint())
+        is_on_start = self._start is not None and self._start.contains(position.toPoint())
         translation = self._state.translation
         return given_tip(translation) if is_on_start and translation is not None else ""
 
@@ -170,7 +169,9 @@ class WordChips(Canvas):
         translation = self._state.translation
         if translation is None:
             return
-        painter, theme, selection = QPainter(self), current_theme(), self._state.selection
+        painter = QPainter(self)
+        theme = current_theme()
+        selection = self._state.selection
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font(self._font_size()))
         shares = key_shares(self._state, "target")
@@ -180,38 +181,36 @@ class WordChips(Canvas):
         if self._start is not None:
             painter.setPen(theme.color("muted"))
             painter.drawText(self._start, Qt.AlignmentFlag.AlignCenter, _given(translation))
-        for word, place in self._chips:
+        for word, box in self._chips:
             painter.setOpacity(1 - VEIL_OPACITY if style == "dim" and word != pointed else 1)
             is_picked = selection.is_picked(word)
             is_marked = is_picked or word in (self._hovered, of_row, selection.hovered_word)
             painter.setPen(QPen(theme.color("accent" if is_marked else "raised"), 2.2 if is_picked else 1.6))
             painter.setBrush(theme.color("raised"))
-            painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
+            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
             if (share := shares.get(word, 0.0)) > 0:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("accent", MAX_SHADE * share))
-                painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
+                painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
             is_new = word in self._new
             painter.setPen(theme.color("warm" if is_new else "text"))
             painter.setFont(theme.font(self._font_size(), bold=is_new))
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _shortened(word.text))
-            self._paint_bar(painter, place, math.exp(translation.word_log_probability(word)))
-        at = next((place for word, place in self._chips if word == pointed), None)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _shortened(word.text))
+            self._paint_bar(painter, box, math.exp(translation.word_log_probability(word)))
+        at = next((box for word, box in self._chips if word == pointed), None)
         if at is not None and style == "ring":
             painter.setPen(QPen(theme.color("pointer"), POINTER_PX))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(at.adjusted(-1, 2, 1, -2), CHIP_RADIUS, CHIP_RADIUS)
         elif at is not None and style == "arrow":
-            box, around = (Box(each.x(), each.y(), each.width(), each.height()) for each in (at, self.rect()))
-            paint_shapes(painter, pointer_shapes(style, box, around), QPointF(), theme)
+            shapes = pointer_shapes(style, _as_box(at), _as_box(self.rect()))
+            paint_shapes(painter, shapes, QPointF(), theme)
 
-    def _paint_bar(self, painter: QPainter, place: QRect, probability: float) -> None:
+    def _paint_bar(self, painter: QPainter, box: QRect, probability: float) -> None:
         """The full width is probability 1; an uncertain word is warm."""
-        left, width, y = (
-            place.left() + scaled(PADDING),
-            place.width() - 2 * scaled(PADDING),
-            place.bottom() + 1 + scaled(BAR_HEIGHT) / 2,
-        )
+        left = box.left() + scaled(PADDING)
+        width = box.width() - 2 * scaled(PADDING)
+        y = box.bottom() + 1 + scaled(BAR_HEIGHT) / 2
         theme = current_theme()
         color = theme.color("warm" if probability < LOW_PROBABILITY else "accent")
         for share, shade in ((1.0, theme.color("border")), (probability, color)):
@@ -254,6 +253,10 @@ class WordChips(Canvas):
 def _shortened(text: str) -> str:
     text = visible(text)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _as_box(rect: QRect) -> Box:
+    return Box(rect.x(), rect.y(), rect.width(), rect.height())
 
 
 def _given(translation: Translation) -> str:
@@ -356,7 +359,8 @@ def alternatives_html(translation: Translation, word: Word, color: str, *, expla
     the next best.
     """
     log_probability = translation.word_log_probability(word)
-    title, value = html.escape(visible(word.text)), number(log_probability)
+    title = html.escape(visible(word.text))
+    value = number(log_probability)
     lines = [f"<b>{title}</b> &nbsp; {_percent(log_probability)} &nbsp; log-probability {value}"]
     for step in range(word.start, word.end):
         chosen = translation.predicted_tokens[step]
@@ -366,11 +370,11 @@ def alternatives_html(translation: Translation, word: Word, color: str, *, expla
                 f"{number(translation.log_probabilities[step])}</p>"
             )
         rows = "".join(
-            f"<tr><td>{_name(each.token, chosen, f'{step}:{rank}', color)}</td>"
-            f"<td align='right' style='padding-left:18px'>{number(each.log_probability)}</td>"
-            f"<td align='right' style='padding-left:12px'>{_percent(each.log_probability)}</td>"
-            f"{_why_not(each.token, chosen, f'{step}:{rank}:why', color) if explains_words else ''}</tr>"
-            for rank, each in enumerate(translation.alternatives[step][:NUM_SHOWN])
+            f"<tr><td>{_name(alternative.token, chosen, f'{step}:{rank}', color)}</td>"
+            f"<td align='right' style='padding-left:18px'>{number(alternative.log_probability)}</td>"
+            f"<td align='right' style='padding-left:12px'>{_percent(alternative.log_probability)}</td>"
+            f"{_why_not(alternative.token, chosen, f'{step}:{rank}:why', color) if explains_words else ''}</tr>"
+            for rank, alternative in enumerate(translation.alternatives[step][:NUM_SHOWN])
         )
         lines.append(f"<table cellspacing='0' cellpadding='1' style='margin-top:4px'>{rows}</table>")
     why = f"{_link(WHY, f'{word.start}::why', color)} &nbsp; " if explains_words else ""
@@ -483,12 +487,15 @@ class InterventionChips(QWidget):
 
     def rebuild(self) -> None:
         """Updates chips and buttons to the experiment."""
-        state, experiment = self._state, self._state.experiment
+        state = self._state
+        experiment = self._state.experiment
         focused = self.window().focusWidget()
         set_visible(self.suggestion, False, focus_to=self.undo_button)
         focused_chip = next((index for index, chip in enumerate(self.chips) if chip is focused), None)
-        old, groups = self.chips, in_groups(experiment.interventions, state.maps.all_heads)
-        self.chips = [self._chip(text, each) for text, (_, each) in zip(change_texts(state), groups, strict=False)]
+        old = self.chips
+        groups = in_groups(experiment.interventions, state.maps.all_heads)
+        texts = change_texts(state)
+        self.chips = [self._chip(text, changes) for text, (_, changes) in zip(texts, groups, strict=False)]
         if isinstance(experiment.output, GivenTarget):
             chip = _button(GIVEN, "Show the model's own translation again")
             chip.clicked.connect(lambda: state.submit(edits.use_own_decoding))
@@ -527,11 +534,17 @@ class InterventionChips(QWidget):
 
 
 def change_texts(state: ExperimentState, experiment: Experiment | None = None) -> list[str]:
-    """The texts of the chips, in their order. Without an experiment, of the state's, which may not be computed yet."""
-    experiment, result = experiment or state.experiment, state.result
+    """The texts of the chips of an experiment, in order; without one, of the state's."""
+    experiment = experiment or state.experiment
+    result = state.result
     groups = in_groups(experiment.interventions, state.maps.all_heads)
-    texts = [phrase("not_reached", change=text) if _is_unreached(each[0], result) else text for text, each in groups]
-    return texts + [GIVEN] * isinstance(experiment.output, GivenTarget)
+    texts = []
+    for text, changes in groups:
+        is_unreached = _is_unreached(changes[0], result)
+        texts.append(phrase("not_reached", change=text) if is_unreached else text)
+    if isinstance(experiment.output, GivenTarget):
+        texts.append(GIVEN)
+    return texts
 
 
 class _ChipRows(LinesScrollArea):

@@ -296,19 +296,19 @@ class HeadPanel(QFrame):
         self.query_key.explanation.view, self.query_key.explanation.is_open = "components", True
 
     def scale_head(self) -> None:
-        """Opens the editor of the chosen head's factor and temperature, next to the button that switches it."""
+        """Opens the editor of the chosen head's factor and temperature beside its switch."""
         if self._state.result is not None:
-            place = self.switch_button.mapToGlobal(self.switch_button.rect().bottomLeft())
-            PartEditor(self._state, self._state.selection.head, self).open_at(place)
+            point = self.switch_button.mapToGlobal(self.switch_button.rect().bottomLeft())
+            PartEditor(self._state, self._state.selection.head, self).open_at(point)
 
     def _open_cell_menu(self, widget: LargeMap, point: QPoint) -> None:
         at = QPointF(point)
         pair = widget.pair_at(at)
-        place = widget.mapToGlobal(point)
-        self.cell_menu = CellMenu(self._state, widget.queries_at(at), pair, place, self, self.cell_offers)
+        screen_point = widget.mapToGlobal(point)
+        self.cell_menu = CellMenu(self._state, widget.queries_at(at), pair, screen_point, self, self.cell_offers)
         self.query_key.offer_baseline(self.cell_menu, pair)
         if self.cell_menu.actions():
-            self.cell_menu.popup(place)
+            self.cell_menu.popup(screen_point)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fits the texts and the header to the size."""
@@ -364,10 +364,11 @@ class HeadPanel(QFrame):
         self.explanation.fit()
 
     def _leaves_room(self, meaning: int, picked: int) -> bool:
-        """Whether texts of these heights, above and below the map, leave its rows the room they need; 0 for no text."""
-        layout, is_shown = self.layout(), self._meaning_room.isVisibleTo(self)
+        """Whether texts of these heights leave the rows of the map enough room; 0: no text."""
+        layout = self.layout()
+        is_shown = self._meaning_room.isVisibleTo(self)
         gap = layout.spacing() if layout is not None else 0
-        parts = (each.minimumSizeHint().height() for each in (self.map, self.pick_line))
+        parts = (widget.minimumSizeHint().height() for widget in (self.map, self.pick_line))
         others = _least_height(self) - sum(parts) - (gap + self._meaning_room.minimumHeight() if is_shown else 0)
         texts = picked + (gap + meaning if meaning else 0)
         return self.height() - others - texts >= least_height(self._state.maps.view())
@@ -524,7 +525,7 @@ class PickLine(QWidget):
     def _needs_split(self) -> bool:
         buttons = [child for child in self.findChildren(QWidget, options=_DIRECT) if child is not self.label]
         shown = [button for button in buttons if not button.isHidden() or button.sizePolicy().retainSizeWhenHidden()]
-        taken = sum(each.sizeHint().width() + self.row.spacing() for each in shown)
+        taken = sum(button.sizeHint().width() + self.row.spacing() for button in shown)
         return self.width() - taken < scaled(LEAST_WORDS)
 
     def _fit(self) -> None:
@@ -790,9 +791,9 @@ class ProductBars(Canvas):
         index = int((x - scaled(EDGE)) / self._step())
         return index if x >= scaled(EDGE) and index < count else None
 
-    def tip_at(self, place: QPointF) -> str:
+    def tip_at(self, position: QPointF) -> str:
         """The factors of the bar under the mouse."""
-        dimension = self.dimension_at(place.x())
+        dimension = self.dimension_at(position.x())
         return self._view.tip(dimension) if self._view is not None and dimension is not None else ""
 
     def walk(self, by: int) -> None:

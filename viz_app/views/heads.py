@@ -77,11 +77,11 @@ class HeadsPanel(QFrame):
         self.hint.setText(keys)
 
     def _open_menu(self, groups: tuple[HeadGroup, ...], point: QPoint) -> None:
-        place = self.grid.mapToGlobal(point)
+        screen_point = self.grid.mapToGlobal(point)
         if self.menu is not None:
             self.menu.deleteLater()
-        self.menu = PartsMenu(self._state, groups, place, self)
-        self.menu.popup(place)
+        self.menu = PartsMenu(self._state, groups, screen_point, self)
+        self.menu.popup(screen_point)
 
     def rebuild(self) -> None:
         """Updates the menus to the result and the settings."""

@@ -292,14 +292,15 @@ class SourceMarks:
             getattr(state.selection.events, name).connect(self.shade, max_args=0)
 
     def mark(self) -> None:
-        """Unknown and rare words, those read in another spelling, removed, replaced or left out, an end left out."""
+        """Marks unknown, rare, respelled, edited and left out words, and an ignored end."""
         result = self._result
         if result is not None:
             rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
             respelled = {span: word.explanation for span, word in respelled_spans(result.original).items()}
-            unknown, ignored = unknown_spans(result.original), ignored_span(result.changed)
-            found = left_out_spans(result, self._left_out[1] if self.knows_left_out(result) else ())
-            pale = {span: left_out_note(word.text) for span, word in found.items()}
+            unknown = unknown_spans(result.original)
+            ignored = ignored_span(result.changed)
+            left_out_words = left_out_spans(result, self._left_out[1] if self.knows_left_out(result) else ())
+            pale = {span: left_out_note(word.text) for span, word in left_out_words.items()}
             self._field.marker.mark(SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result), pale))
 
     def knows_left_out(self, result: ExperimentResult) -> bool:
@@ -605,7 +606,7 @@ class TargetMenu(ChoiceMenu):
         model = self._state.model
         known = model.target_codes if model is not None else ()
         codes = {code: (language_of(code), f"{language_of(code)}   {code}") for code in known}
-        self.set_entries(dict(sorted(codes.items(), key=lambda each: each[1])))
+        self.set_entries(dict(sorted(codes.items(), key=lambda entry: entry[1])))
         set_visible(self, bool(codes), focus_to=self._field)
         if codes:
             self.show_choice(target_code(model, self._state.experiment.source_text) or "choose")

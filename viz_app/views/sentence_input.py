@@ -56,11 +56,11 @@ class SentenceMarks:
     def tips(self) -> Mapping[Span, str]:
         """The tool tips of words."""
         seen = {
-            span: "; ".join(each[span] for each in (self.respelled, self.rare) if span in each)
+            span: "; ".join(notes[span] for notes in (self.respelled, self.rare) if span in notes)
             for span in {*self.respelled, *self.rare, *self.left_out}
         }
         tips = {span: "\n".join(filter(None, (tip, self.left_out.get(span)))) for span, tip in seen.items()}
-        return dict(sorted(tips.items(), key=lambda each: each[0].start))
+        return dict(sorted(tips.items(), key=lambda entry: entry[0].start))
 
 
 class WordMarker:
@@ -110,13 +110,13 @@ class WordMarker:
             self.mark(SentenceMarks())
 
     def tip_at(self, point: QPoint) -> str:
-        """The reason why the word at this point of the viewport is marked; empty if it is not."""
+        """The reason for the mark of the word at this point of the viewport; may be empty."""
         cursor = self._field.cursorForPosition(point)
         beside = 2 * self._field.fontMetrics().averageCharWidth()
         if not self._field.cursorRect(cursor).adjusted(-beside, 0, beside, 0).contains(point):
             return ""
-        place = cursor.position()
-        return next((tip for span, tip in self.marks.tips.items() if span.start <= place <= span.end), "")
+        position = cursor.position()
+        return next((tip for span, tip in self.marks.tips.items() if span.start <= position <= span.end), "")
 
 
 def _marked(

@@ -23,7 +23,7 @@ class Canvas(QWidget):
         """Draws again; subclasses first update the parts that depend on the theme."""
         self.update()
 
-    def tip_at(self, place: QPointF) -> str | None:
+    def tip_at(self, position: QPointF) -> str | None:
         """The tool tip of a place; empty for none there, None for the widget's own."""
         return None
 

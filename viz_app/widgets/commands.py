@@ -64,7 +64,7 @@ class BoundCommand:
 
     command: Command[Any]
     part: Any
-    place: QWidget | None = None
+    widget: QWidget | None = None
     """The widget that shows the part; None for the whole window."""
 
     @property
@@ -75,7 +75,7 @@ class BoundCommand:
     @property
     def is_offered(self) -> bool:
         """Whether the command can do something now."""
-        return (self.place is None or self.place.isVisible()) and bool(self.command.is_offered(self.part))
+        return (self.widget is None or self.widget.isVisible()) and bool(self.command.is_offered(self.part))
 
     def run(self) -> bool:
         """Runs it. Returns whether there was something to do."""
@@ -107,21 +107,21 @@ class CommandRegistry:
         self,
         part: PartT,
         commands: Iterable[Command[PartT]],
-        place: QWidget | None = None,
+        widget: QWidget | None = None,
         *,
         after: Command[Any] | None = None,
     ) -> list[BoundCommand]:
-        """Registers the commands of a part. Their keys work while `place`, if given, is on the screen.
+        """Registers the commands of a part, whose keys work while `widget` is on the screen.
 
         They are listed at the end, or after another command.
         """
-        bound = [BoundCommand(command, part, place) for command in commands]
+        bound = [BoundCommand(command, part, widget) for command in commands]
         listed = [known.command for known in self.commands]
         index = listed.index(after) + 1 if after in listed else len(listed)
         self.commands[index:index] = bound
-        for each in bound:
-            if each.command.keys:
-                add_shortcut(place or self._window, each, each.command.keys)
+        for bound_command in bound:
+            if bound_command.command.keys:
+                add_shortcut(widget or self._window, bound_command, bound_command.command.keys)
         return bound
 
     def run(self, title: str) -> None:

@@ -125,17 +125,21 @@ class StableHeightLabel(QWidget):
         label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
     def show_text(self, text: str, width: int, longest: str = "", *, max_lines: int = 0) -> None:
-        """Shows a text, wrapped at `width` pixels, with room for a longer one that may soon take its place.
+        """Shows a text wrapped at `width` pixels, with room for a longer one to come.
 
         `max_lines`: the greatest number of lines; 0: as many as there are.
         """
         self._label.ensurePolished()
         font = self._label.font().toString()
         if (width, font) != (self._width, self._font):
-            self._width, self._font, self._heights = width, font, {}
-        for each in filter(lambda each: each not in self._heights, (longest or text, text)):
-            self._label.setText(each)
-            self._heights[each] = max(0, self._label.heightForWidth(width))  # below 0 before there is a width
+            self._width = width
+            self._font = font
+            self._heights = {}
+        for measured_text in (longest or text, text):
+            if measured_text not in self._heights:
+                self._label.setText(measured_text)
+                height = self._label.heightForWidth(width)  # below 0 before there is a width
+                self._heights[measured_text] = max(0, height)
         self._label.setText(text)
         needed = max(self._heights.values())
         if max_lines:

@@ -147,7 +147,7 @@ class FlowLayout(QHBoxLayout):
 
     def heightForWidth(self, width: int) -> int:
         """Of all lines."""
-        return max((place.bottom() + 1 for place in self._flow(width)), default=0)
+        return max((box.bottom() + 1 for box in self._flow(width)), default=0)
 
     def minimumHeightForWidth(self, width: int) -> int:
         """Of all lines, too: the box layout's is that of a single line, or of widgets placed earlier."""
@@ -158,11 +158,11 @@ class FlowLayout(QHBoxLayout):
         QLayout.setGeometry(self, rect)  # not the box layout's, which would place the widgets too
         places = self._flow(rect.width())
         heights: dict[int, int] = {}
-        for place in places:
-            heights[place.top()] = max(place.height(), heights.get(place.top(), 0))
-        for widget, place in zip(self._shown(), places, strict=True):
-            lower = (heights[place.top()] - place.height()) // 2
-            widget.setGeometry(place.translated(rect.left(), rect.top() + lower))
+        for box in places:
+            heights[box.top()] = max(box.height(), heights.get(box.top(), 0))
+        for widget, box in zip(self._shown(), places, strict=True):
+            lower = (heights[box.top()] - box.height()) // 2
+            widget.setGeometry(box.translated(rect.left(), rect.top() + lower))
 
     def sizeHint(self) -> QSize:
         """One line."""
@@ -176,7 +176,7 @@ class FlowLayout(QHBoxLayout):
         return QSize(max((size.width() for size in sizes), default=0), max((s.height() for s in sizes), default=0))
 
     def _shown(self) -> list[QWidget]:
-        self._widgets = [each for each in self._widgets if isValid(each) and self.indexOf(each) >= 0]
+        self._widgets = [widget for widget in self._widgets if isValid(widget) and self.indexOf(widget) >= 0]
         return [widget for widget in self._widgets if not widget.isHidden()]
 
     def _flow(self, width: int) -> list[QRect]:

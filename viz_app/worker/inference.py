@@ -128,17 +128,17 @@ class RequestQueue:
         self.is_closing = False
 
     def put(self, request: Request) -> list[Request]:
-        """Adds a request; returns those that it supersedes: waiting, running, or answered but not delivered."""
+        """Adds a request; returns the undelivered requests that it supersedes."""
         with self._condition:
             self._num_requests += 1
             request.number = self._num_requests
-            superseded = [each for each in (*self._waiting, *self._answered) if each.key == request.key]
-            self._waiting = [each for each in self._waiting if each.key != request.key]
+            superseded = [other for other in (*self._waiting, *self._answered) if other.key == request.key]
+            self._waiting = [other for other in self._waiting if other.key != request.key]
             if self._current is not None and self._current.key == request.key:
                 superseded.append(self._current)
             self._waiting.append(request)
             self._condition.notify()
-            return [each for each in superseded if each.cancel()]
+            return [other for other in superseded if other.cancel()]
 
     def put_back(self, request: Request) -> None:
         """Adds an interrupted request again, unless it is over."""
@@ -164,20 +164,20 @@ class RequestQueue:
     def delivered(self, request: Request) -> None:
         """Records that its answer has arrived."""
         with self._condition:
-            self._answered = [each for each in self._answered if each is not request]
+            self._answered = [other for other in self._answered if other is not request]
 
     def take(self) -> Request | None:
         """The most urgent request; blocks until there is one, None when closing."""
         with self._condition:
             self._current = None
             while True:
-                self._waiting = [each for each in self._waiting if not each.is_over]
+                self._waiting = [request for request in self._waiting if not request.is_over]
                 if self.is_closing or self._waiting:
                     break
                 self._condition.wait()
             if self.is_closing:
                 return None
-            self._current = min(self._waiting, key=lambda each: (each.urgency, each.number))
+            self._current = min(self._waiting, key=lambda request: (request.urgency, request.number))
             self._waiting.remove(self._current)
             return self._current
 
@@ -187,7 +187,7 @@ class RequestQueue:
             current = self._current
             if self.is_closing or current is None or current.is_over:
                 return True
-            return any(each.urgency < current.urgency for each in self._waiting if not each.is_over)
+            return any(request.urgency < current.urgency for request in self._waiting if not request.is_over)
 
     def outdated_by(self, answered: Request) -> list[Request]:
         """Removes and returns the waiting requests that `answered` has made pointless.
@@ -195,8 +195,9 @@ class RequestQueue:
         A new model outdates every earlier question about models; a new result those of its owner about the old result.
         """
         with self._condition:
-            outdated = [each for each in self._waiting if each.number < answered.number and _outdates(answered, each)]
-            self._waiting = [each for each in self._waiting if each not in outdated]
+            earlier = (request for request in self._waiting if request.number < answered.number)
+            outdated = [request for request in earlier if _outdates(answered, request)]
+            self._waiting = [request for request in self._waiting if request not in outdated]
             return outdated
 
     def close(self) -> None:
