@@ -27,9 +27,13 @@ POINTER_PX, ARROW_PX, ARROW_HEAD_PX = 3.5, 34.0, 11.0
 POINTED_PX, MAX_LARGER = 24.0, 2.5
 """Height of a cell for these lengths; those of a higher cell are larger, at most by this factor."""
 RING_MARGIN_PX, MAX_RING_MARGIN_PX = 5.0, 9.0
-"""Distance of a ring from its cell."""
+"""Least and greatest distance of a ring from its cell."""
+RING_MARGIN_SHARE = 0.12
+"""Distance of a ring from its cell, as a share of the cell's side."""
+LEVEL_OVERLAP_PX = 5.0
+"""How far a level arrow reaches into the cell that it points at."""
 VEIL_OPACITY = 0.72
-"""Of the ground over dimmed cells."""
+"""Opacity of the ground over dimmed cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +85,26 @@ class Box(NamedTuple):
     width: float
     height: float
 
+    @property
+    def right(self) -> float:
+        """The right edge."""
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return self.top + self.height
+
+    @property
+    def middle_x(self) -> float:
+        """The middle between the left and the right edge."""
+        return self.left + self.width / 2
+
+    @property
+    def middle_y(self) -> float:
+        """The middle between the upper and the lower edge."""
+        return self.top + self.height / 2
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -130,9 +154,10 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
         shapes.append(Shape("line", window, "warm", 2))
     if marks.pointed is not None:
         at = _pointed_box(marks.pointed, cell, window)
-        x, y = at.left + at.width / 2, at.top + at.height / 2
-        is_in_sight = 0 <= x - window.left <= window.width and 0 <= y - window.top <= window.height
-        shapes += pointer_shapes(marks.pointed.style, at, window) if is_in_sight else []
+        is_in_width = 0 <= at.middle_x - window.left <= window.width
+        is_in_height = 0 <= at.middle_y - window.top <= window.height
+        if is_in_width and is_in_height:
+            shapes += pointer_shapes(marks.pointed.style, at, window)
     return shapes
 
 
@@ -145,40 +170,66 @@ def _pointed_box(pointed: Pointed, cell: tuple[float, float], window: Box) -> Bo
 
 
 def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
-    """A pointer at a box; `around`: the part of the drawing that it may dim. An arrow comes from the roomier side,
-    if possible across the diagonal, on which many maps have their large weights.
-    """
-    right, bottom = at.left + at.width, at.top + at.height
-    larger = min(max(at.height / POINTED_PX, 1.0), MAX_LARGER) if at.height < around.height else 1.0
-    pen_px, arrow_px, arrow_head_px = POINTER_PX * larger**0.5, ARROW_PX * larger, ARROW_HEAD_PX * larger
+    """A pointer at a box; `around`: the part of the drawing that it may dim."""
     if style == "dim":
-        end_x, end_y = around.left + around.width, around.top + around.height
-        boxes = (
-            Box(around.left, around.top, around.width, at.top - around.top),
-            Box(around.left, bottom, around.width, end_y - bottom),
-            Box(around.left, at.top, at.left - around.left, at.height),
-            Box(right, at.top, end_x - right, at.height),
-        )
-        return [Shape("veil", box, "pointer") for box in boxes if box.width > 0 and box.height > 0]
+        return [Shape("veil", box, "pointer") for box in _boxes_around(at, around)]
+    factor = min(max(at.height / POINTED_PX, 1.0), MAX_LARGER) if at.height < around.height else 1.0
+    lines_px = POINTER_PX * factor**0.5
     if style == "ring":
-        x, y = (min(max(RING_MARGIN_PX, 0.12 * side), MAX_RING_MARGIN_PX) for side in (at.width, at.height))
-        return [Shape("ring", Box(at.left - x, at.top - y, at.width + 2 * x, at.height + 2 * y), "pointer", pen_px)]
-    x = 1 if at.left + at.width / 2 < around.left + around.width / 2 else -1
-    y = 1 if at.top + at.height / 2 < around.top + around.height / 2 else -1
+        return [Shape("ring", _ring(at), "pointer", lines_px)]
+    return [Shape("line", line, "pointer", lines_px) for line in _arrow(at, around, factor)]
+
+
+def _boxes_around(at: Box, around: Box) -> list[Box]:
+    """The parts of `around` above, below, left and right of a box; none that are empty."""
+    boxes = (
+        Box(around.left, around.top, around.width, at.top - around.top),
+        Box(around.left, at.bottom, around.width, around.bottom - at.bottom),
+        Box(around.left, at.top, at.left - around.left, at.height),
+        Box(at.right, at.top, around.right - at.right, at.height),
+    )
+    return [box for box in boxes if box.width > 0 and box.height > 0]
+
+
+def _ring(at: Box) -> Box:
+    """The box of a ring around another, with a margin that grows with its sides."""
+    x_margin, y_margin = (
+        min(max(RING_MARGIN_PX, RING_MARGIN_SHARE * side), MAX_RING_MARGIN_PX) for side in (at.width, at.height)
+    )
+    return Box(at.left - x_margin, at.top - y_margin, at.width + 2 * x_margin, at.height + 2 * y_margin)
+
+
+def _arrow(at: Box, around: Box, factor: float) -> list[Box]:
+    """The shaft and both sides of the head of an arrow at a box, as lines that begin at its tip."""
+    shaft_px = ARROW_PX * factor
+    head_px = ARROW_HEAD_PX * factor
+    x, y = _side_of_arrow(at, around, shaft_px)
+    tip_x = at.right if x > 0 else at.left
+    tip_y = at.bottom if y > 0 else at.top
+    if at.width == around.width:  # a row: at its middle
+        tip_x = at.middle_x
+    lines = [(shaft_px * x, shaft_px * y), (head_px * x, 0.0), (0.0, head_px * y)]
+    if around.height < 2 * at.height + shaft_px:  # no room above or below: a short level arrow
+        tip_x -= LEVEL_OVERLAP_PX * x
+        tip_y = at.middle_y
+        head_px = ARROW_HEAD_PX / 2
+        lines = [(ARROW_PX / 2 * x, 0.0), (head_px * x, head_px), (head_px * x, -head_px)]
+    return [Box(tip_x, tip_y, *line) for line in lines]
+
+
+def _side_of_arrow(at: Box, around: Box, shaft_px: float) -> tuple[int, int]:
+    """The side from which an arrow comes: right or left (1 or -1), and below or above (1 or -1).
+
+    It is the roomier one, if possible across the diagonal, on which many maps have their large weights.
+    """
+    x = 1 if at.middle_x < around.middle_x else -1
+    y = 1 if at.middle_y < around.middle_y else -1
     if x == y and at.width < around.width:
-        room = {
-            (-1, 1): min(at.left - around.left, around.top + around.height - bottom),
-            (1, -1): min(around.left + around.width - right, at.top - around.top),
-        }
-        x, y = next((side for side, px in room.items() if px >= arrow_px), (x, y))
-    left, top = right if x > 0 else at.left, bottom if y > 0 else at.top
-    if at.width == around.width:  # a row: from its middle
-        left = at.left + at.width / 2
-    lines = [(arrow_px * x, arrow_px * y), (arrow_head_px * x, 0.0), (0.0, arrow_head_px * y)]
-    if around.height < 2 * at.height + arrow_px:  # no room above or below: from the side
-        left, top, head = left - 5 * x, at.top + at.height / 2, ARROW_HEAD_PX / 2
-        lines = [(ARROW_PX / 2 * x, 0.0), (head * x, head), (head * x, -head)]
-    return [Shape("line", Box(left, top, *line), "pointer", pen_px) for line in lines]
+        if min(at.left - around.left, around.bottom - at.bottom) >= shaft_px:
+            return -1, 1
+        if min(around.right - at.right, at.top - around.top) >= shaft_px:
+            return 1, -1
+    return x, y
 
 
 def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) -> list[tuple[Band, Box]]:
@@ -196,9 +247,9 @@ def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) ->
 def _beside(band: Band, box: Box, window: Box, distance: float, thickness: float) -> Box:
     """A bar along a row or column; `distance` is from the right or lower edge, if negative from the other one."""
     if band.is_row:
-        edge = window.left + window.width if distance > 0 else window.left
+        edge = window.right if distance > 0 else window.left
         return Box(edge + distance, box.top + 1, thickness, max(box.height - 2, 1.0))
-    edge = window.top + window.height if distance > 0 else window.top
+    edge = window.bottom if distance > 0 else window.top
     return Box(box.left + 1, edge + distance, max(box.width - 2, 1.0), thickness)
 
 
