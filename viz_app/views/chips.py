@@ -24,7 +24,7 @@ from ..heatmap.map_image import paint_shapes
 from ..state import experiment_editor as edits
 from ..state.experiment_editor import force
 from ..state.experiment_state import ExperimentState
-from ..state.map_view import MARKS
+from ..state.map_view import MARKS, PointerStyle
 from ..state.map_view_settings import SHOWN_MAPS, ShownMaps
 from ..state.marks import key_shares, pointed_word, word_of_query
 from ..state.sentence_text import LOW_PROBABILITY, new_words, visible
@@ -165,46 +165,67 @@ class WordChips(Canvas):
         return given_tip(translation) if is_on_start and translation is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Chips, words, bars."""
+        """Paints the given first symbol, the chips with their words and bars, and a pointer."""
         translation = self._state.translation
         if translation is None:
             return
         painter = QPainter(self)
-        theme = current_theme()
-        selection = self._state.selection
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.font(self._font_size()))
-        shares = key_shares(self._state, "target")
-        pointed = pointed_word(self._state)
-        style = selection.pointer.style if pointed is not None and selection.pointer is not None else None
-        of_row = word_of_query(self._state, selection.hovered.query) if selection.hovered is not None else None
         if self._start is not None:
-            painter.setPen(theme.color("muted"))
+            painter.setFont(current_theme().font(self._font_size()))
+            painter.setPen(current_theme().color("muted"))
             painter.drawText(self._start, Qt.AlignmentFlag.AlignCenter, _given(translation))
+        shares = key_shares(self._state, "target")
+        outlined = self._outlined_words()
+        pointed = pointed_word(self._state)
+        pointer = self._state.selection.pointer if pointed is not None else None
+        dims_others = pointer is not None and pointer.style == "dim"
         for word, box in self._chips:
-            painter.setOpacity(1 - VEIL_OPACITY if style == "dim" and word != pointed else 1)
-            is_picked = selection.is_picked(word)
-            is_marked = is_picked or word in (self._hovered, of_row, selection.hovered_word)
-            painter.setPen(QPen(theme.color("accent" if is_marked else "raised"), 2.2 if is_picked else 1.6))
-            painter.setBrush(theme.color("raised"))
-            painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
-            if (share := shares.get(word, 0.0)) > 0:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(theme.color("accent", MAX_SHADE * share))
-                painter.drawRoundedRect(box.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
-            is_new = word in self._new
-            painter.setPen(theme.color("warm" if is_new else "text"))
-            painter.setFont(theme.font(self._font_size(), bold=is_new))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _shortened(word.text))
+            painter.setOpacity(1 - VEIL_OPACITY if dims_others and word != pointed else 1)
+            self._paint_box(painter, word, box, shares.get(word, 0.0), is_outlined=word in outlined)
+            self._paint_word(painter, word, box)
             self._paint_bar(painter, box, math.exp(translation.word_log_probability(word)))
-        at = next((box for word, box in self._chips if word == pointed), None)
-        if at is not None and style == "ring":
-            painter.setPen(QPen(theme.color("pointer"), POINTER_PX))
+        pointed_box = next((box for word, box in self._chips if word == pointed), None)
+        if pointer is not None and pointed_box is not None:
+            self._paint_pointer(painter, pointer.style, pointed_box)
+
+    def _outlined_words(self) -> set[Word | None]:
+        """The words under the mouse here and elsewhere, and that of the row under the mouse."""
+        selection = self._state.selection
+        outlined = {self._hovered, selection.hovered_word}
+        if selection.hovered is not None:
+            outlined.add(word_of_query(self._state, selection.hovered.query))
+        return outlined
+
+    def _paint_box(self, painter: QPainter, word: Word, box: QRect, share: float, *, is_outlined: bool) -> None:
+        """Paints the ground of a chip, shaded by its word's `share` in the picked rows."""
+        theme = current_theme()
+        is_picked = self._state.selection.is_picked(word)
+        outline = theme.color("accent" if is_picked or is_outlined else "raised")
+        inner = box.adjusted(1, 1, -1, -1)
+        painter.setPen(QPen(outline, 2.2 if is_picked else 1.6))
+        painter.setBrush(theme.color("raised"))
+        painter.drawRoundedRect(inner, CHIP_RADIUS, CHIP_RADIUS)
+        if share > 0:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color("accent", MAX_SHADE * share))
+            painter.drawRoundedRect(inner, CHIP_RADIUS, CHIP_RADIUS)
+
+    def _paint_word(self, painter: QPainter, word: Word, box: QRect) -> None:
+        is_new = word in self._new
+        painter.setPen(current_theme().color("warm" if is_new else "text"))
+        painter.setFont(current_theme().font(self._font_size(), bold=is_new))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _shortened(word.text))
+
+    def _paint_pointer(self, painter: QPainter, style: PointerStyle, box: QRect) -> None:
+        """Paints a ring around a chip, or an arrow at it."""
+        if style == "ring":
+            painter.setPen(QPen(current_theme().color("pointer"), POINTER_PX))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(at.adjusted(-1, 2, 1, -2), CHIP_RADIUS, CHIP_RADIUS)
-        elif at is not None and style == "arrow":
-            shapes = pointer_shapes(style, _as_box(at), _as_box(self.rect()))
-            paint_shapes(painter, shapes, QPointF(), theme)
+            painter.drawRoundedRect(box.adjusted(-1, 2, 1, -2), CHIP_RADIUS, CHIP_RADIUS)
+        elif style == "arrow":
+            shapes = pointer_shapes(style, _as_box(box), _as_box(self.rect()))
+            paint_shapes(painter, shapes, QPointF(), current_theme())
 
     def _paint_bar(self, painter: QPainter, box: QRect, probability: float) -> None:
         """The full width is probability 1; an uncertain word is warm."""
