@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 from pathlib import Path
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -90,6 +91,8 @@ EXPLANATION_SHARE, LEAST_EXPLANATION = 0.33, 36
 """The greatest share of the panel's height, so that the map stays in sight; the least height: two lines."""
 _LOG = logging.getLogger(__name__)
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
+MeaningLayout = Literal["whole", "one line", "hidden"]
+"""The meaning of a row: its whole text, one line that ends in an ellipsis, or nothing, so that the map has room."""
 
 
 class HeadPanel(QFrame):
@@ -334,34 +337,53 @@ class HeadPanel(QFrame):
 
     def _fit(self) -> None:
         """Gives the texts their room: the meaning of a row is never cut off."""
-        width, is_low = self.width() - 2 * scaled(PANEL_MARGIN), self.height() < scaled(LOW_PANEL)
-        notes, of_query, measure = self._meanings
-        may_be_off = self._state.settings.scope == "head" and not notes
-        text, when_off = (
-            " ".join(filter(None, (of_query, note, measure)))
-            if is_low
-            else "\n".join(filter(None, (f"{of_query} {note}".rstrip(), measure)))
-            for note in (notes, map_text.OFF_NOTE if may_be_off else notes)
-        )
+        width = self.width() - 2 * scaled(PANEL_MARGIN)
+        is_low = self.height() < scaled(LOW_PANEL)
         set_visible(self.controls, not is_low, focus_to=self)
         set_visible(self.controls.menu_button, is_low, focus_to=self)
         self._fit_header(width, is_low)
-        self.meaning.setText(when_off or text)
-        line = self.meaning.fontMetrics().lineSpacing()
-        is_tight = not self._leaves_room(self.meaning.heightForWidth(width), self.pick_line.whole_height)
-        self.pick_line.set_tight(is_tight)
-        picked = self.pick_line.row.sizeHint().height()
-        line_yields = is_tight and not self._leaves_room(line, picked) and self._leaves_room(0, picked)
-        self._meaning_room.setVisible(not line_yields or self._offers_cancel)
-        self.meaning.setToolTip(text if is_tight else "")
+        text, when_off = self._meaning_texts(is_low)
+        layout = self._choose_layout(when_off, width)
+        self._show_meaning(text, when_off, layout, width)
+        self.explanation.fit()
+
+    def _meaning_texts(self, is_low: bool) -> tuple[str, str]:
+        """The meaning of a row with its notes, now and while the head is off."""
+        notes, meaning, missing = self._meanings
+
+        def with_notes(notes: str) -> str:
+            if is_low:
+                return " ".join(filter(None, (meaning, notes, missing)))
+            return "\n".join(filter(None, (f"{meaning} {notes}".rstrip(), missing)))
+
+        may_be_off = self._state.settings.scope == "head" and not notes
+        return with_notes(notes), with_notes(map_text.OFF_NOTE if may_be_off else notes)
+
+    def _choose_layout(self, meaning: str, width: int) -> MeaningLayout:
+        """Chooses the layout of the longest meaning; without room for it, also tightens the line of picked tokens."""
+        self.meaning.setText(meaning)
+        has_room = self._leaves_room(self.meaning.heightForWidth(width), self.pick_line.whole_height)
+        self.pick_line.set_tight(not has_room)
+        if has_room:
+            return "whole"
+        line_height = self.meaning.fontMetrics().lineSpacing()
+        picked_height = self.pick_line.row.sizeHint().height()
+        if self._offers_cancel or self._leaves_room(line_height, picked_height):
+            return "one line"
+        return "hidden" if self._leaves_room(0, picked_height) else "one line"
+
+    def _show_meaning(self, text: str, when_off: str, layout: MeaningLayout, width: int) -> None:
+        is_whole = layout == "whole"
+        self._meaning_room.setVisible(layout != "hidden")
+        self.meaning.setToolTip("" if is_whole else text)
         if self._offers_cancel:
-            text, when_off = with_cancel(text), ""
-        elif is_tight:
+            text = with_cancel(text)
+            when_off = ""
+        elif not is_whole:
             elide = self.meaning.fontMetrics().elidedText
             text = elide(text.replace("\n", " "), Qt.TextElideMode.ElideRight, width)
         self.meaning.setTextFormat(Qt.TextFormat.RichText if self._offers_cancel else Qt.TextFormat.PlainText)
-        self._meaning_room.show_text(text, width, when_off, max_lines=1 if is_tight else 0)
-        self.explanation.fit()
+        self._meaning_room.show_text(text, width, when_off, max_lines=0 if is_whole else 1)
 
     def _leaves_room(self, meaning: int, picked: int) -> bool:
         """Whether texts of these heights leave the rows of the map enough room; 0: no text."""
