@@ -14,9 +14,8 @@ from augenmerk.core.device import choose_device
 from augenmerk.core.extensions.analyses import importance
 from augenmerk.core.extensions.analyses.importance import HeadImportance, head_importance
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE
-from augenmerk.core.model.heads import heads_of
+from augenmerk.core.model.heads import ATTENTION_KINDS, heads_of
 from augenmerk.core.resources import example_sentences
-from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
 from benchmarks.ratio import Ratio, paired_medians
 
@@ -54,5 +53,5 @@ def run() -> list[Ratio]:
 
 
 def _check(ours: HeadImportance, theirs: HeadImportance) -> None:
-    if not all(np.allclose(ours.of_kind(kind), theirs.of_kind(kind), atol=1e-3) for kind in MAP_KINDS):
+    if not all(np.allclose(ours.of_kind(kind), theirs.of_kind(kind), atol=1e-3) for kind in ATTENTION_KINDS):
         raise SystemExit("the two find different importances: they do not do the same work")

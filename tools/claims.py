@@ -38,11 +38,11 @@ from augenmerk.core.extensions.training.evaluation import evaluate
 from augenmerk.core.extensions.training.schedules import rates_of_run
 from augenmerk.core.maps.parts import Component, Origin
 from augenmerk.core.maps.roles import POSITION_SHARE, read_sample_roles
-from augenmerk.core.model.heads import Head, Network, heads_of
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, heads_of
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.learn.chapter import Chapter, read_chapters
@@ -470,7 +470,7 @@ def _roles_of(kind: str) -> list[int]:
     roles = read_sample_roles(bundled_model_path(), ModelConfig())
     counted: Counter[str] = Counter()
     if roles is not None:
-        for map_kind in MAP_KINDS:
+        for map_kind in ATTENTION_KINDS:
             if map_kind == kind:
                 counted.update(role for layer in roles.by_kind[map_kind] for role in layer)
     return [counted[role] for role in ("previous", "self", "aligner", "broad", "mixed")]

@@ -9,10 +9,9 @@ from urllib.parse import unquote_to_bytes
 from platformdirs import user_data_path, user_state_path
 from PySide6.QtCore import QByteArray, QSettings
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.resources import is_bundled_model
 from augenmerk.core.storage import is_file
-from augenmerk.core.translation.result import MAP_KINDS
 
 from .state.map_view_settings import choices_of, remembered
 from .theme import SCALES, THEME_CHOICES, ThemeChoice
@@ -158,7 +157,7 @@ def _path(stored: object) -> Path | None:
 
 def _head(stored: object) -> Head | None:
     parts = str(stored).split("/")
-    kind = next((kind for kind in MAP_KINDS if kind == parts[0]), None)
+    kind = next((kind for kind in ATTENTION_KINDS if kind == parts[0]), None)
     layer, head = map(_number, parts[1:]) if len(parts) == 3 else (None, None)
     return Head(kind, layer, head) if kind is not None and layer is not None and head is not None else None
 

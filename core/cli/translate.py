@@ -14,13 +14,13 @@ from ..counting import display_text
 from ..errors import ConfigError
 from ..folder_lock import FolderLock
 from ..maps.left_out import left_out_words
+from ..model.heads import ATTENTION_KINDS
 from ..plain_text import one_line
 from ..process import collector_paused, compute_on
 from ..quantities import counted, percent
 from ..storage import check_writable
 from ..translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
 from ..translation.experiment_file import part_to_json
-from ..translation.result import MAP_KINDS
 from .command import tell
 from .lines import (
     STANDARD_INPUT,
@@ -241,7 +241,7 @@ def save_attention(translator: "Translator", translation: "Translation", path: P
     `StorageError`.
     """
     tokens = {name: np.array(getattr(translation, name)) for name in ("source_tokens", "read_tokens")}
-    maps = {kind: translation.maps.of_kind(kind) for kind in MAP_KINDS}
+    maps = {kind: translation.maps.of_kind(kind) for kind in ATTENTION_KINDS}
     write_arrays(translation_arrays(translator, translation) | maps | tokens, path)
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..translation.result import FloatArray, MapKind
+from ..model.heads import AttentionKind
+from ..translation.result import FloatArray
 from .model_pass import Pass
 
 MeasureName = str
@@ -27,12 +28,12 @@ class Measure:
         ranks_aligners: whether its cross maps take part in the ranking of aligners.
     """
 
-    compute: Callable[[Pass, MapKind], FloatArray]
+    compute: Callable[[Pass, AttentionKind], FloatArray]
     order: int
     name: str
     meaning: str
     caveat: str
-    kinds: tuple[MapKind, ...]
-    per_head: tuple[MapKind, ...]
+    kinds: tuple[AttentionKind, ...]
+    per_head: tuple[AttentionKind, ...]
     rows_sum_to_one: bool
     ranks_aligners: bool = False

@@ -12,8 +12,9 @@ import numpy as np
 from ..arguments import checks_arguments
 from ..counting import Index
 from ..errors import AnalysisError, NonFiniteError
+from ..model.heads import ATTENTION_KINDS, AttentionKind
 from ..registry import Registry
-from ..translation.result import MAP_KINDS, FloatArray, MapKind, Translation, read_only
+from ..translation.result import FloatArray, Translation, read_only
 from .measure import Measure, MeasureName
 from .model_pass import Pass
 from .selection import DEFAULT_LABEL_MODE, LabelledMap, LabelMode, label_map
@@ -34,10 +35,10 @@ class MeasuredMaps:
 
     translation: Translation
     measure: MeasureName
-    maps: Mapping[MapKind, FloatArray]
+    maps: Mapping[AttentionKind, FloatArray]
 
 
-def measure_maps(model_pass: Pass, measure: MeasureName, kind: MapKind) -> FloatArray:
+def measure_maps(model_pass: Pass, measure: MeasureName, kind: AttentionKind) -> FloatArray:
     """Maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where there is one for each layer. Read-only.
 
     Raises:
@@ -59,7 +60,7 @@ def measure(
     translator: "Translator",
     translation: Translation,
     name: MeasureName,
-    kind: MapKind = "cross",
+    kind: AttentionKind = "cross",
     label_mode: LabelMode = DEFAULT_LABEL_MODE,
 ) -> LabelledMap:
     """The maps of a translation in a measure, with their tokens.
@@ -82,12 +83,12 @@ def measure(
     return label_map(maps, translation, kind, label_mode)
 
 
-def measures_of(kind: MapKind) -> tuple[MeasureName, ...]:
+def measures_of(kind: AttentionKind) -> tuple[MeasureName, ...]:
     """The measures that exist for a kind of map."""
     return tuple(name for name, declaration in MEASURES.items() if kind in declaration.kinds)
 
 
-def finite_by_layer(kind: MapKind, values: FloatArray) -> FloatArray:
+def finite_by_layer(kind: AttentionKind, values: FloatArray) -> FloatArray:
     """`values` [L, …] of one kind of map. Raises `NonFiniteError`, with the layer, if one is NaN or infinite."""
     for layer, of_layer in enumerate(values):
         if not np.isfinite(of_layer).all():
@@ -109,8 +110,8 @@ WEIGHT = Measure(
     meaning="The share of its attention that this head gives to the key, after softmax.",
     caveat="It does not say how much arrives: a large weight on a short value vector adds little, and no weight says "
     "why a word was chosen (Jain & Wallace 2019).",
-    kinds=MAP_KINDS,
-    per_head=MAP_KINDS,
+    kinds=ATTENTION_KINDS,
+    per_head=ATTENTION_KINDS,
     rows_sum_to_one=True,
     ranks_aligners=True,
 )

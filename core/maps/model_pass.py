@@ -11,15 +11,8 @@ import numpy as np
 
 from ..counting import Index
 from ..errors import AnalysisError
-from ..model.heads import Side
-from ..translation.result import (
-    AttentionMaps,
-    FloatArray,
-    MapKind,
-    Translation,
-    TranslationStoppedError,
-    read_only,
-)
+from ..model.heads import AttentionKind, Side
+from ..translation.result import AttentionMaps, FloatArray, Translation, TranslationStoppedError, read_only
 from .trace import HeadTrace, Trace
 
 if TYPE_CHECKING:
@@ -49,7 +42,7 @@ class Pass:
     ) -> None:
         self.pair = pair
         self._maps, self._should_stop = maps, should_stop
-        self._checked: set[tuple[MapKind, int]] = set()
+        self._checked: set[tuple[AttentionKind, int]] = set()
 
     @classmethod
     def of(
@@ -64,11 +57,11 @@ class Pass:
         if self._should_stop():
             raise TranslationStoppedError
 
-    def weights(self, kind: MapKind) -> FloatArray:
+    def weights(self, kind: AttentionKind) -> FloatArray:
         """The attention weights of a kind, [L, H, Q, M]. Costs nothing if the translation has them."""
         return self.trace.of_kind(kind).weights if self._maps is None else self._maps.of_kind(kind)
 
-    def heads(self, kind: MapKind) -> HeadTrace:
+    def heads(self, kind: AttentionKind) -> HeadTrace:
         """Queries, keys, values and weights of all heads of a kind. Takes one more pass, the first time."""
         return self.trace.of_kind(kind)
 
@@ -92,11 +85,11 @@ class Pass:
             self._values.update(self._read([site]))
         return read_only(self._values[site][0].float().cpu().numpy())
 
-    def attention_output(self, kind: MapKind, layer: int) -> FloatArray:
+    def attention_output(self, kind: AttentionKind, layer: int) -> FloatArray:
         """What the attention of a layer adds to the residual stream, [Q, D]."""
         return self.value(f"{_place_of(kind, layer)}.output")
 
-    def layer_output(self, kind: MapKind, layer: int, attention_output: FloatArray) -> FloatArray:
+    def layer_output(self, kind: AttentionKind, layer: int, attention_output: FloatArray) -> FloatArray:
         """The output of a layer if its attention of a kind added this to the residual stream.
 
         What comes later in the layer is computed by the model's modules, under the interventions of the pass.
@@ -127,7 +120,7 @@ class Pass:
             self._checked.add((kind, layer))
         return self._layer_output(kind, layer, attention_output)
 
-    def _is_output_hooked(self, kind: MapKind, layer: int) -> bool:
+    def _is_output_hooked(self, kind: AttentionKind, layer: int) -> bool:
         """Whether hooks change what an attention makes of its weights and values."""
         side, sublayer = _SUBLAYERS[kind]
         attention = getattr(getattr(self.pair.model, f"{side}_layers")[layer], sublayer)
@@ -135,7 +128,7 @@ class Pass:
             attention._forward_hooks or attention.out_proj._forward_hooks or attention.out_proj._forward_pre_hooks
         )
 
-    def _layer_output(self, kind: MapKind, layer: int, attention_output: FloatArray) -> FloatArray:
+    def _layer_output(self, kind: AttentionKind, layer: int, attention_output: FloatArray) -> FloatArray:
         import torch
 
         from ..model.interventions import scaled
@@ -176,14 +169,14 @@ class Pass:
             return trace_sites(self.pair, sites)
 
 
-_SUBLAYERS: "dict[MapKind, tuple[Side, Sublayer]]" = {
+_SUBLAYERS: "dict[AttentionKind, tuple[Side, Sublayer]]" = {
     "encoder": ("encoder", "self_attention"),
     "decoder": ("decoder", "self_attention"),
     "cross": ("decoder", "cross_attention"),
 }
 
 
-def _place_of(kind: MapKind, layer: int) -> str:
+def _place_of(kind: AttentionKind, layer: int) -> str:
     """The beginning of the sites of an attention."""
     side, sublayer = _SUBLAYERS[kind]
     return f"{side}.{layer}.{sublayer}"

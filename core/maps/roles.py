@@ -20,17 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..config import ModelConfig
-from ..model.heads import ByKind, Head, attention_shapes
+from ..model.heads import ATTENTION_KINDS, AttentionKind, ByKind, Head, attention_shapes
 from ..quantities import percent
 from ..storage import open_file, read_text, write_text
 from ..translation.experiment import General
-from ..translation.result import (
-    MAP_KINDS,
-    FloatArray,
-    MapKind,
-    ReadOnlyArrays,
-    Translation,
-)
+from ..translation.result import FloatArray, ReadOnlyArrays, Translation
 from .measures import row_entropy
 from .selection import is_hidden
 
@@ -56,7 +50,7 @@ class HeadProfiles(ReadOnlyArrays):
             the largest possible number; mean over sentences.
     """
 
-    kind: MapKind
+    kind: AttentionKind
     num_rows: int
     entropy: FloatArray
     relative_entropy: FloatArray
@@ -115,11 +109,11 @@ class HeadProfiler:
     def __init__(self) -> None:
         self.num_sentences = 0
         self._model_digest = ""
-        self._sums = {kind: _Sums() for kind in MAP_KINDS}
+        self._sums = {kind: _Sums() for kind in ATTENTION_KINDS}
 
     def add(self, translation: Translation) -> None:
         """Add the maps of one translation."""
-        for kind in MAP_KINDS:
+        for kind in ATTENTION_KINDS:
             self._sums[kind].add(translation.maps.of_kind(kind), _keys(translation, kind), kind)
         self.num_sentences += 1
         self._model_digest = translation.model_digest
@@ -139,7 +133,7 @@ class _Sums:
     by_row: dict[str, FloatArray] = field(default_factory=dict)
     coverage: FloatArray | float = 0.0
 
-    def add(self, maps: FloatArray, keys: Sequence[str], kind: MapKind) -> None:
+    def add(self, maps: FloatArray, keys: Sequence[str], kind: AttentionKind) -> None:
         """Maps [L, H, Q, M] with the labels of their M keys."""
         num_queries, num_keys = maps.shape[-2:]
         visible = _num_visible(num_queries, num_keys, kind)
@@ -161,18 +155,18 @@ class _Sums:
         self.num_rows += int(counted.sum())
         self.num_sentences += 1
 
-    def mean(self, kind: MapKind) -> HeadProfiles:
+    def mean(self, kind: AttentionKind) -> HeadProfiles:
         """The means; zeros if no row has more than one visible key."""
         means = {name: (total / max(1, self.num_rows)).astype(np.float32) for name, total in self.by_row.items()}
         coverage = np.asarray(self.coverage / max(1, self.num_sentences), dtype=np.float32)
         return HeadProfiles(kind, self.num_rows, coverage=coverage, **means)
 
 
-def _keys(translation: Translation, kind: MapKind) -> tuple[str, ...]:
+def _keys(translation: Translation, kind: AttentionKind) -> tuple[str, ...]:
     return translation.read_tokens if kind == "decoder" else translation.source_tokens
 
 
-def _num_visible(num_queries: int, num_keys: int, kind: MapKind) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
+def _num_visible(num_queries: int, num_keys: int, kind: AttentionKind) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
     """The number of keys that each query can see."""
     return np.arange(1, num_keys + 1) if kind == "decoder" else np.full(num_queries, num_keys)
 
@@ -183,7 +177,7 @@ def _marks(keys: Sequence[str]) -> tuple[BoolArray, BoolArray]:
 
 
 def _distances(
-    rows: FloatArray, places: "np.ndarray[tuple[int], np.dtype[np.intp]]", num_queries: int, kind: MapKind
+    rows: FloatArray, places: "np.ndarray[tuple[int], np.dtype[np.intp]]", num_queries: int, kind: AttentionKind
 ) -> FloatArray:
     """Weight by distance, [L, H, 2 R + 1], summed over rows [L, H, Q, M].
 
@@ -322,13 +316,13 @@ class SampleRoles:
         sample: the size and kind of the sample, as a phrase after "over" or "on": "200 pairs of the validation split".
     """
 
-    by_kind: dict[MapKind, tuple[tuple[Role, ...], ...]]
+    by_kind: dict[AttentionKind, tuple[tuple[Role, ...], ...]]
     sample: str
 
     @classmethod
     def of(cls, profiles: SampleProfiles, what: str) -> "SampleRoles":
         """The roles that follow from statistics. `what` names the sentences: "pairs of the validation split"."""
-        by_kind = {kind: roles_of(profiles.of_kind(kind)) for kind in MAP_KINDS}
+        by_kind = {kind: roles_of(profiles.of_kind(kind)) for kind in ATTENTION_KINDS}
         return cls(by_kind, f"{profiles.num_sentences} {what}")
 
     def fits(self, model: ModelConfig) -> bool:
@@ -352,7 +346,7 @@ def write_sample_roles(roles: SampleRoles, checkpoint: Path) -> Path:
     """Write roles next to the measured checkpoint and return their path. Raises `StorageError`."""
     heading = {"sha256": _digest(checkpoint), "sample": roles.sample, "thresholds": _thresholds()}
     lines = [f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in heading.items()]
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         layers = ",\n  ".join(json.dumps(layer) for layer in roles.by_kind[kind])
         lines.append(f"{json.dumps(kind)}: [\n  {layers}]")
     target = roles_path(checkpoint)
@@ -372,7 +366,7 @@ def read_sample_roles(checkpoint: Path | None, model: ModelConfig) -> SampleRole
         saved = json.loads(read_text(roles_path(checkpoint), MAX_BYTES))
         if saved["thresholds"] != _thresholds() or saved["sha256"] != _digest(checkpoint):
             return None
-        by_kind = {kind: tuple(tuple(map(_role, layer)) for layer in saved[kind]) for kind in MAP_KINDS}
+        by_kind = {kind: tuple(tuple(map(_role, layer)) for layer in saved[kind]) for kind in ATTENTION_KINDS}
         roles = SampleRoles(by_kind, str(saved["sample"]))
         return roles if roles.fits(model) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

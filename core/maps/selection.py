@@ -14,9 +14,10 @@ import numpy as np
 from ..arguments import CheckedFields, checks_arguments
 from ..counting import Index
 from ..errors import AnalysisError
+from ..model.heads import AttentionKind
 from ..text.codec import CONTINUATION
 from ..text.vocabulary import ENDS, STARTS
-from ..translation.result import FloatArray, MapKind, ReadOnlyArrays, Translation, Word, read_only
+from ..translation.result import FloatArray, ReadOnlyArrays, Translation, Word, read_only
 
 LabelMode = Literal["read", "predicted"]
 LABEL_MODES: tuple[LabelMode, ...] = ("read", "predicted")
@@ -97,7 +98,7 @@ class Selection(CheckedFields):
     merge_words: bool = False
     hide: frozenset[HiddenKind] = frozenset()
 
-    def apply(self, weights: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
+    def apply(self, weights: FloatArray, translation: Translation, kind: AttentionKind) -> LabelledMap:
         """Label maps [..., Q, M] of `kind`, then merge words, then hide tokens.
 
         Raises:
@@ -109,7 +110,7 @@ class Selection(CheckedFields):
         return hide(labelled, self.hide) if self.hide else labelled
 
 
-def query_axis(translation: Translation, kind: MapKind, mode: LabelMode) -> Axis:
+def query_axis(translation: Translation, kind: AttentionKind, mode: LabelMode) -> Axis:
     """The queries of a map: source tokens (encoder), or tokens read or predicted (decoder and cross).
 
     Query t of these two belongs to the decoding step that reads `read_tokens[t]` and predicts `predicted_tokens[t]`.
@@ -121,7 +122,7 @@ def query_axis(translation: Translation, kind: MapKind, mode: LabelMode) -> Axis
     return _tokens_axis(translation.predicted_tokens, "token predicted", translation.target_words)
 
 
-def key_axis(translation: Translation, kind: MapKind) -> Axis:
+def key_axis(translation: Translation, kind: AttentionKind) -> Axis:
     """The keys of a map: source tokens, or the tokens read (decoder), independent of the label mode."""
     return _read_axis(translation) if kind == "decoder" else _source_axis(translation)
 
@@ -149,7 +150,7 @@ def _tokens_axis(tokens: tuple[str, ...], meaning: str, words: tuple[Word, ...])
 
 
 def label_map(
-    weights: FloatArray, translation: Translation, kind: MapKind, mode: LabelMode = DEFAULT_LABEL_MODE
+    weights: FloatArray, translation: Translation, kind: AttentionKind, mode: LabelMode = DEFAULT_LABEL_MODE
 ) -> LabelledMap:
     """Label the queries and keys of maps [..., Q, M].
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arguments import checks_arguments
 from ..counting import CountedText, Index, joined
 from ..errors import AnalysisError
-from ..model.heads import ATTENTION_KINDS, AttentionKind, ByKind
+from ..model.heads import ATTENTION_KINDS, ByKind
 from ..text.languages import is_target_code
 from ..text.phrases import phrase
 from ..text.subwords import WORD_MARK
@@ -144,10 +144,6 @@ class ReadOnlyArrays:
         ReadOnlyArrays.__post_init__(self)
 
 
-MapKind = AttentionKind
-MAP_KINDS: tuple[MapKind, ...] = ATTENTION_KINDS
-
-
 class TranslationStoppedError(Exception):
     """A translation was stopped because `should_stop` returned True: the request was cancelled."""
 
@@ -169,11 +165,11 @@ class AttentionMaps(ReadOnlyArrays, ByKind[FloatArray]):
     def fits(self, num_source: int, num_steps: int) -> bool:
         """Whether these are maps of at least one head for S source tokens and T steps."""
         lengths = {"encoder": (num_source, num_source), "decoder": (num_steps,) * 2, "cross": (num_steps, num_source)}
-        shapes = {kind: self.of_kind(kind).shape for kind in MAP_KINDS}
+        shapes = {kind: self.of_kind(kind).shape for kind in ATTENTION_KINDS}
         return all(len(shape) == 4 and min(shape) > 0 and shape[2:] == lengths[kind] for kind, shape in shapes.items())
 
     def __repr__(self) -> str:
-        shapes = ", ".join(f"{kind} {list(self.of_kind(kind).shape)}" for kind in MAP_KINDS)
+        shapes = ", ".join(f"{kind} {list(self.of_kind(kind).shape)}" for kind in ATTENTION_KINDS)
         return f"AttentionMaps({shapes})"
 
 

@@ -16,7 +16,7 @@ from PySide6.QtGui import QDropEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import (
     Experiment,
     ForcedToken,
@@ -27,7 +27,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation, Word
+from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.documents.session import SESSION
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
@@ -104,7 +104,7 @@ def _check(window: MainWindow, expected: ExperimentResult) -> None:
     if expected.is_changed and changed.text != original.text:
         assert panel.original_line.whole.startswith(f"Original: {original.text} · ")
         assert panel.original_line.isVisible()
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(page.state.maps.view_all(kind).values, changed.maps.of_kind(kind), atol=1e-5)
 
 

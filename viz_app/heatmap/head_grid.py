@@ -19,9 +19,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.model.heads import Head, HeadGroup
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head, HeadGroup
 from augenmerk.core.quantities import counted
-from augenmerk.core.translation.result import MAP_KINDS, MapKind
 
 from ..state.experiment_editor import toggle
 from ..state.experiment_state import ExperimentState
@@ -70,7 +69,7 @@ class GridLayout:
     """
 
     places: dict[Head, QRect]
-    headers: dict[MapKind, QRect]
+    headers: dict[AttentionKind, QRect]
     lines: tuple[tuple[QRect, str], ...]
     left: int
     thumbnail: QSize
@@ -81,7 +80,7 @@ Line = tuple[str, tuple[Head, ...]]
 """The name of a line of thumbnails, and its heads."""
 
 
-def lines_of(state: ExperimentState, kind: MapKind) -> tuple[Line, ...]:
+def lines_of(state: ExperimentState, kind: AttentionKind) -> tuple[Line, ...]:
     """A line for each layer, or lines in the chosen order; none of a folded kind."""
     if kind in state.settings.folded_kinds:
         return ()
@@ -97,15 +96,15 @@ def lay_out_grid(state: ExperimentState, available: QSize, width: int, theme: Th
         width: of the widget.
         theme: for the size of its letters.
     """
-    lines = {kind: lines_of(state, kind) for kind in MAP_KINDS}
-    num_heads = max(state.maps.shape(kind)[1] for kind in MAP_KINDS)
+    lines = {kind: lines_of(state, kind) for kind in ATTENTION_KINDS}
+    num_heads = max(state.maps.shape(kind)[1] for kind in ATTENTION_KINDS)
     left = theme.base_px * 5 + 4
     size = _thumbnail_size(sum(map(len, lines.values())), num_heads, available, left, theme)
     places: dict[Head, QRect] = {}
-    headers: dict[MapKind, QRect] = {}
+    headers: dict[AttentionKind, QRect] = {}
     named: list[tuple[QRect, str]] = []
     y = theme.scaled(NUMBERS_HEIGHT)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         headers[kind] = QRect(0, y, width, theme.scaled(HEADER_HEIGHT))
         y += theme.scaled(HEADER_HEIGHT)
         for name, heads in lines[kind]:
@@ -141,7 +140,9 @@ def _thumbnail_size(num_lines: int, num_heads: int, available: QSize, left: int,
 
 def _height_of_texts(theme: Theme) -> int:
     """Of everything but the lines of thumbnails."""
-    return theme.scaled(NUMBERS_HEIGHT) + len(MAP_KINDS) * (theme.scaled(HEADER_HEIGHT) + theme.scaled(SECTION_SPACING))
+    return theme.scaled(NUMBERS_HEIGHT) + len(ATTENTION_KINDS) * (
+        theme.scaled(HEADER_HEIGHT) + theme.scaled(SECTION_SPACING)
+    )
 
 
 def numbered_heads(num_heads: int, pitch: int, number_width: int) -> range:
@@ -169,7 +170,7 @@ class GridPainter:
     state: ExperimentState
     theme: Theme
     layout: GridLayout
-    images: dict[MapKind, list[QImage]]
+    images: dict[AttentionKind, list[QImage]]
 
     def paint_heads(self, painter: QPainter) -> None:
         """Names, pictures and hairlines: these depend on layout, theme and images alone."""
@@ -208,7 +209,7 @@ class GridPainter:
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("small"))
         width = self.layout.thumbnail.width()
-        num_heads = max(self.state.maps.shape(kind)[1] for kind in MAP_KINDS)
+        num_heads = max(self.state.maps.shape(kind)[1] for kind in ATTENTION_KINDS)
         pitch = width + self.theme.scaled(SPACING)
         for head in numbered_heads(num_heads, pitch, painter.fontMetrics().horizontalAdvance(f" {num_heads}")):
             number_box = QRect(self.layout.left + head * pitch, top, width, height)
@@ -227,7 +228,7 @@ class GridPainter:
         if self.state.settings.order != "layer":
             return ()
         column = (x - self.layout.left) // (self.layout.thumbnail.width() + self.theme.scaled(SPACING))
-        groups = (HeadGroup(kind, None, column) for kind in MAP_KINDS)
+        groups = (HeadGroup(kind, None, column) for kind in ATTENTION_KINDS)
         return tuple(group for group in groups if any(head in group for head in self.layout.places))
 
     def switch_of(self, head: Head) -> QRect | None:
@@ -261,7 +262,7 @@ class GridPainter:
         for name_box, name in self.layout.lines:
             painter.drawText(name_box, flags, name)
 
-    def _about(self, kind: MapKind, is_folded: bool) -> str:
+    def _about(self, kind: AttentionKind, is_folded: bool) -> str:
         """The text after the name of a kind: its direction, and the number of folded heads."""
         parts = [KIND_DIRECTIONS[kind]]
         if lacks_difference(self.state.maps, kind):
@@ -274,7 +275,7 @@ class GridPainter:
     def _paint_lit(self, painter: QPainter) -> None:
         """Veils all but the queries, or else keys, of pinned and picked tokens; marks both."""
         veil, accent = self.theme.color("panel", VEIL), self.theme.color("accent")
-        for kind in MAP_KINDS:
+        for kind in ATTENTION_KINDS:
             view = self.state.maps.view_all(kind)
             queries = view.bands(queries=lit_queries(self.state, kind))
             keys = view.bands(keys=lit_keys(self.state, kind))
@@ -290,7 +291,7 @@ class GridPainter:
                     edge = QRect(lit.left() - 3, lit.top(), 3, lit.height())
                     painter.fillRect(edge if band.is_row else QRect(lit.left(), lit.top() - 3, lit.width(), 3), accent)
 
-    def _places_of(self, kind: MapKind) -> Iterator[QRect]:
+    def _places_of(self, kind: AttentionKind) -> Iterator[QRect]:
         return (thumbnail for head, thumbnail in self.layout.places.items() if head.kind == kind)
 
     def _paint_tags(self, painter: QPainter) -> None:
@@ -325,7 +326,7 @@ class GridPainter:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width, height = self.layout.thumbnail.width(), self.layout.thumbnail.height()
-        for kind in MAP_KINDS:
+        for kind in ATTENTION_KINDS:
             num_rows, num_columns = state.maps.view_all(kind).values.shape[-2:]
             cell = width / max(num_columns, 1), height / max(num_rows, 1)
             for (layer, head), marks in marks_of_heads(state, kind).items():
@@ -369,7 +370,7 @@ class GridPainter:
     def _paint_dimmed(self, painter: QPainter) -> None:
         """Fades heads without the highlighted role or the requested difference."""
         role = self.state.settings.shown_role
-        pale = {kind for kind in MAP_KINDS if lacks_difference(self.state.maps, kind)}
+        pale = {kind for kind in ATTENTION_KINDS if lacks_difference(self.state.maps, kind)}
         for head, thumbnail in self.layout.places.items() if pale or role is not None else ():
             if head.kind in pale or (role is not None and self.state.roles.of(head) != role):
                 painter.fillRect(thumbnail, self.theme.color("panel", 0.8))
@@ -393,7 +394,7 @@ class GridPainter:
         painter.restore()
 
 
-def lacks_difference(maps: MapSource, kind: MapKind) -> bool:
+def lacks_difference(maps: MapSource, kind: AttentionKind) -> bool:
     """Whether a difference is requested that maps of a kind do not have: the changed maps are greyed out."""
     return maps.shown == "difference" and bool(maps.difference_problem(kind))
 
@@ -455,26 +456,26 @@ class HeadGrid(Canvas):
 
     def least_height(self) -> int:
         """The height from which the whole grid fits."""
-        num_lines = sum(len(lines_of(self.state, kind)) for kind in MAP_KINDS)
+        num_lines = sum(len(lines_of(self.state, kind)) for kind in ATTENTION_KINDS)
         line = self.theme.scaled(MIN_THUMBNAIL) + self.theme.scaled(SPACING)
         return _height_of_texts(self.theme) + num_lines * line
 
     def _make_painter(self) -> GridPainter:
         state, maps, theme = self.state, self.state.maps, self.theme
         order, folded = state.settings.order, state.settings.folded_kinds
-        lines = () if order == "layer" else tuple(lines_of(state, kind) for kind in MAP_KINDS)
-        shapes = tuple(maps.shape(kind) for kind in MAP_KINDS)
+        lines = () if order == "layer" else tuple(lines_of(state, kind) for kind in ATTENTION_KINDS)
+        shapes = tuple(maps.shape(kind) for kind in ATTENTION_KINDS)
         layout = self._kept.kept(
             (self.available.toTuple(), self.width(), theme, shapes, order, folded, lines),
             lambda: lay_out_grid(state, self.available, self.width(), theme),
         )
-        views = {kind: maps.view_all(kind) for kind in MAP_KINDS}
+        views = {kind: maps.view_all(kind) for kind in ATTENTION_KINDS}
         max_pixels = int(layout.thumbnail.height() * self.devicePixelRatioF())
-        scales = {kind: color_scales(maps, kind) for kind in MAP_KINDS}
+        scales = {kind: color_scales(maps, kind) for kind in ATTENTION_KINDS}
         look = theme, max_pixels
         self._sheet_key = (layout, *views.values(), *scales.values(), *look)
 
-        def images_of(kind: MapKind) -> list[QImage]:
+        def images_of(kind: AttentionKind) -> list[QImage]:
             values = views[kind].values
             of_kind = [scale for layer in scales[kind] for scale in layer]
             tops = np.array([scale.top for scale in of_kind], dtype=np.float32)
@@ -523,7 +524,7 @@ class HeadGrid(Canvas):
         kind, layer = self.header_at(point), self._painter.layer_at(point)
         return tuple(filter(None, (HeadGroup(kind) if kind is not None else layer,)))
 
-    def header_at(self, point: QPoint) -> MapKind | None:
+    def header_at(self, point: QPoint) -> AttentionKind | None:
         """The kind on whose title a point lies; None where head numbers cover it."""
         if self._painter is None or point.y() < max(0, -self.y()) + scaled(NUMBERS_HEIGHT):
             return None
@@ -618,7 +619,7 @@ class HeadGrid(Canvas):
             self.update()
 
 
-def tip_of_groups(groups: Sequence[HeadGroup], kind: MapKind | None, is_folded: bool) -> str:
+def tip_of_groups(groups: Sequence[HeadGroup], kind: AttentionKind | None, is_folded: bool) -> str:
     """The tip of the title of a kind, of a layer or of a column; empty elsewhere."""
     if kind is not None:
         fold = f"Click: {'show' if is_folded else 'fold'} these heads"

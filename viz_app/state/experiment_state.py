@@ -12,9 +12,9 @@ from psygnal import Signal
 from augenmerk.core.maps.comparing import common_subsequence
 from augenmerk.core.maps.measures import MeasuredMaps
 from augenmerk.core.maps.roles import SampleRoles
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment
-from augenmerk.core.translation.result import ExperimentResult, MapKind, Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation
 
 from .experiment_editor import (
     Edit,
@@ -656,7 +656,7 @@ def _row_at(row: AttentionRow, places: Mapping[int, int]) -> AttentionRow | None
 
 
 def pair_in(
-    after: Translation, before: Translation, kind: MapKind, pair: Pair, label_mode: Literal["read", "predicted"]
+    after: Translation, before: Translation, kind: AttentionKind, pair: Pair, label_mode: Literal["read", "predicted"]
 ) -> Pair | None:
     """The same two tokens in another translation: at the same positions, or where a comparison of maps pairs them.
 
@@ -684,13 +684,15 @@ def partner(before: Sequence[str], after: Sequence[str], index: int) -> int | No
     return dict(common_subsequence(before, after)).get(index)
 
 
-def query_tokens(translation: Translation, kind: MapKind, label_mode: Literal["read", "predicted"]) -> tuple[str, ...]:
+def query_tokens(
+    translation: Translation, kind: AttentionKind, label_mode: Literal["read", "predicted"]
+) -> tuple[str, ...]:
     """The token that names each query of a kind of map."""
     if kind == "encoder":
         return translation.source_tokens
     return translation.read_tokens if label_mode == "read" else translation.predicted_tokens
 
 
-def key_tokens(translation: Translation, kind: MapKind) -> tuple[str, ...]:
+def key_tokens(translation: Translation, kind: AttentionKind) -> tuple[str, ...]:
     """The token of each key of a kind of map."""
     return translation.read_tokens if kind == "decoder" else translation.source_tokens

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.maps.roles import ROLES, BoolArray, HeadProfiler, Role, SampleRoles, fitting_rows
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
+from augenmerk.core.translation.result import FloatArray
 
 from .map_source import MapSource
 
@@ -58,7 +58,7 @@ class HeadRoles:
         all_roles = [role for kinds in roles.by_kind.values() for layer in kinds for role in layer]
         return {role: all_roles.count(role) for role in ROLES if role in all_roles}
 
-    def in_order(self, kind: MapKind) -> list[Head]:
+    def in_order(self, kind: AttentionKind) -> list[Head]:
         """All heads of a kind, in the chosen order."""
         num_layers, num_heads = self.maps.shape(kind)
         heads = [Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)]
@@ -72,7 +72,7 @@ class HeadRoles:
         names = list(ROLES)
         return sorted(heads, key=lambda head: (names.index(self.of(head)), -scores[head.layer, head.head]))
 
-    def lines_of_heads(self, kind: MapKind) -> list[tuple[Head, ...]]:
+    def lines_of_heads(self, kind: AttentionKind) -> list[tuple[Head, ...]]:
         """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
         heads = self.in_order(kind)
         width = max(self.maps.shape(kind)[1], 1)
@@ -80,7 +80,7 @@ class HeadRoles:
 
     def neighbour(self, direction: Direction) -> Head | None:
         """The next head in the grid, up and down through layers and kinds; None at an edge."""
-        lines = [line for kind in MAP_KINDS for line in self.lines_of_heads(kind)]
+        lines = [line for kind in ATTENTION_KINDS for line in self.lines_of_heads(kind)]
         head = self.maps.selection.head
         here = next((number for number, line in enumerate(lines) if head in line), None)
         if here is None:

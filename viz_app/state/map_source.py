@@ -13,8 +13,8 @@ from augenmerk.core.maps.comparing import MapDifference, NothingInCommonError, d
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
 from augenmerk.core.maps.selection import LabelledMap, Selection, combine, is_hidden
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, FloatArray, MapKind, Translation, read_only
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
+from augenmerk.core.translation.result import ExperimentResult, FloatArray, Translation, read_only
 
 from .color_scale import ColorScale
 from .map_view import MapSelection, MapView
@@ -97,23 +97,23 @@ class MapSource:
             return None
         return self.result.original if self.shown == "original" else self.result.changed
 
-    def is_signed(self, kind: MapKind) -> bool:
+    def is_signed(self, kind: AttentionKind) -> bool:
         """Whether values of a kind of map lie on both sides of 0: a difference is shown, and there is one."""
         return self.shown == "difference" and not self.difference_problem(kind)
 
-    def difference_problem(self, kind: MapKind) -> str:
+    def difference_problem(self, kind: AttentionKind) -> str:
         """The reason if there is no difference of maps of a kind; else empty."""
         map_difference = self._difference(kind)
         return map_difference if isinstance(map_difference, str) else ""
 
-    def new_entries(self, kind: MapKind) -> tuple[frozenset[int], frozenset[int]]:
+    def new_entries(self, kind: AttentionKind) -> tuple[frozenset[int], frozenset[int]]:
         """Returns the entries of the shown queries and keys that the original maps lack."""
         map_difference = self._difference(kind)
         if self.shown == "original" or not isinstance(map_difference, MapDifference):
             return frozenset(), frozenset()
         return new_entries(map_difference, self.view_all(kind).labelled)
 
-    def shape(self, kind: MapKind) -> tuple[int, int]:
+    def shape(self, kind: AttentionKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
         translation = self.translation
         if translation is None:
@@ -124,7 +124,7 @@ class MapSource:
     @property
     def all_heads(self) -> tuple[Head, ...]:
         """All heads of the model shown; none while nothing is shown."""
-        shapes = ((kind, *self.shape(kind)) for kind in MAP_KINDS)
+        shapes = ((kind, *self.shape(kind)) for kind in ATTENTION_KINDS)
         return tuple(
             Head(kind, layer, head)
             for kind, layers, heads in shapes
@@ -134,7 +134,7 @@ class MapSource:
 
     # --- one measure ----------------------------------------------------------------------------------------------
 
-    def shown_measure(self, kind: MapKind) -> MeasureName:
+    def shown_measure(self, kind: AttentionKind) -> MeasureName:
         """The measure shown of a kind of map: the weight if the requested one does not exist, or is not known yet."""
         measure = self.settings.known_measure
         if measure == "weight" or kind not in MEASURES[measure].kinds:
@@ -151,7 +151,7 @@ class MapSource:
                 return translation
         return None
 
-    def maps_of(self, translation: Translation, kind: MapKind) -> FloatArray:
+    def maps_of(self, translation: Translation, kind: AttentionKind) -> FloatArray:
         """Maps of a kind in the shown measure, [L, H, Q, M]; one of a layer is repeated."""
         weights = translation.maps.of_kind(kind)
         measure = self.shown_measure(kind)
@@ -192,11 +192,13 @@ class MapSource:
         how = self.settings.combination
         return self._view(("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads))
 
-    def view_all(self, kind: MapKind) -> MapView:
+    def view_all(self, kind: AttentionKind) -> MapView:
         """All maps of a kind, [L, H, Q, M]."""
         return self._view(("all",), kind, lambda maps: maps)
 
-    def _view(self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]) -> MapView:
+    def _view(
+        self, name: tuple[object, ...], kind: AttentionKind, choose: Callable[[FloatArray], FloatArray]
+    ) -> MapView:
         of_result, translation, is_difference = self.result, self.translation, self.shown == "difference"
         assert of_result is not None
         assert translation is not None
@@ -214,7 +216,7 @@ class MapSource:
 
         return self.cache.kept(key, make)
 
-    def _difference(self, kind: MapKind) -> MapDifference | str:
+    def _difference(self, kind: AttentionKind) -> MapDifference | str:
         """The difference of all maps of a kind, or a sentence on why there is none."""
         result = self.result
         selection = self.settings.selection
@@ -251,7 +253,7 @@ def new_entries(map_difference: MapDifference, changed: LabelledMap) -> tuple[fr
     return queries, frozenset(range(len(changed.keys))) - {key for _, key in map_difference.key_pairs}
 
 
-def selected(selection: Selection, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
+def selected(selection: Selection, maps: FloatArray, translation: Translation, kind: AttentionKind) -> LabelledMap:
     """The labelled map, merged and with hidden tokens. If no token would be left, as in “...”, none is hidden."""
     labelled = selection.apply(maps, translation, kind)
     if not labelled.weights.size:
@@ -270,7 +272,7 @@ def color_scale(maps: MapSource, head: Head, values: FloatArray) -> ColorScale:
     return ColorScale(top_value(maps, head, values), maps.is_signed(head.kind))
 
 
-def color_scales(maps: MapSource, kind: MapKind) -> tuple[tuple[ColorScale, ...], ...]:
+def color_scales(maps: MapSource, kind: AttentionKind) -> tuple[tuple[ColorScale, ...], ...]:
     """The colours of each head's map, by layer and head."""
     is_signed = maps.is_signed(kind)
     return tuple(tuple(ColorScale(top, is_signed) for top in layer) for layer in top_values(maps, kind).tolist())
@@ -283,7 +285,7 @@ def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:
     return float(top_values(maps, head.kind)[head.layer, head.head])
 
 
-def top_values(maps: MapSource, kind: MapKind) -> FloatArray:
+def top_values(maps: MapSource, kind: AttentionKind) -> FloatArray:
     """The same for all maps of a kind at once, [L, H]."""
     values, scale, is_signed = maps.view_all(kind).weights, maps.settings.scale, maps.is_signed(kind)
 

@@ -9,11 +9,10 @@ from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES
 from augenmerk.core.maps.selection import Combination, LabelMode
-from augenmerk.core.model.heads import KIND_TITLES, Network, Side
+from augenmerk.core.model.heads import KIND_TITLES, AttentionKind, Network, Side
 from augenmerk.core.quantities import number, percent, percent_in_words
 from augenmerk.core.text.vocabulary import MARKS
 from augenmerk.core.translation.experiment import Experiment, factors_of
-from augenmerk.core.translation.result import MapKind
 
 from .experiment_state import ExperimentState
 from .head_roles import role_in_words
@@ -24,8 +23,8 @@ from .map_view_settings import ShownMaps
 from .marks import marks_of_large_map, query_sum
 from .sentence_text import elided
 
-KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
-KIND_DIRECTIONS: dict[MapKind, str] = {
+KIND_NAMES: dict[AttentionKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
+KIND_DIRECTIONS: dict[AttentionKind, str] = {
     "encoder": "source → source",
     "decoder": "target → target",
     "cross": "target → source",
@@ -75,7 +74,7 @@ def meaning_of_query(state: ExperimentState, picture: DrawingName = "heatmap") -
 
 
 def row_meaning(
-    kind: MapKind,
+    kind: AttentionKind,
     label_mode: LabelMode,
     languages: tuple[str, str],
     row: str = "Each row",

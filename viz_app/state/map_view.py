@@ -12,8 +12,8 @@ from typing import ClassVar, Literal, NamedTuple
 from psygnal import SignalGroupDescriptor
 
 from augenmerk.core.maps.selection import Axis, LabelledMap, sum_queries
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import FloatArray, MapKind, Translation, Word
+from augenmerk.core.model.heads import AttentionKind, Head
+from augenmerk.core.translation.result import FloatArray, Translation, Word
 
 from .sentence_text import elided
 
@@ -293,12 +293,12 @@ class MapView:
         return {key: entry for entry, keys in enumerate(self.labelled.keys.positions) for key in keys}
 
 
-Side = Literal["source", "target"]
+TextSide = Literal["source", "target"]
 SelectionMode = Literal["alone", "also", "through"]
 """A plain click, one with Ctrl, one with Shift."""
 
-QUERY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "target"}
-KEY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "source"}
+QUERY_SIDES: dict[AttentionKind, TextSide] = {"encoder": "source", "decoder": "target", "cross": "target"}
+KEY_SIDES: dict[AttentionKind, TextSide] = {"encoder": "source", "decoder": "target", "cross": "source"}
 NUM_NAMED = 3
 NUM_LISTED = 4
 SHORTENED = range(24, 3, -1)
@@ -315,11 +315,11 @@ class PickedTokens:
         last: the one picked last, from which a Shift-click reaches.
     """
 
-    side: Side = "target"
+    side: TextSide = "target"
     tokens: frozenset[int] = frozenset()
     last: int | None = None
 
-    def pick(self, side: Side, tokens: Collection[int], mode: SelectionMode = "alone") -> "PickedTokens":
+    def pick(self, side: TextSide, tokens: Collection[int], mode: SelectionMode = "alone") -> "PickedTokens":
         """The selection after a click on a query or word; on all picked tokens, none."""
         new = frozenset(tokens)
         if not new:
@@ -474,18 +474,18 @@ class MapSelection:
         return self.picked.side == "target" and self.picked.tokens.issuperset(range(word.start, word.end))
 
 
-def token_shift_of_queries(kind: MapKind, label_mode: Literal["read", "predicted"]) -> int:
+def token_shift_of_queries(kind: AttentionKind, label_mode: Literal["read", "predicted"]) -> int:
     """The distance from a token to its query: the token read at step t was predicted at t − 1."""
     return 1 if kind != "encoder" and label_mode == "read" else 0
 
 
-def token_shift_of_keys(kind: MapKind) -> int:
+def token_shift_of_keys(kind: AttentionKind) -> int:
     """The same for keys: the decoder's keys are always tokens that were read."""
     return 1 if kind == "decoder" else 0
 
 
 def queries_of_tokens(
-    translation: Translation, kind: MapKind, side: Side, tokens: "range | frozenset[int]", shift: int
+    translation: Translation, kind: AttentionKind, side: TextSide, tokens: "range | frozenset[int]", shift: int
 ) -> tuple[int, ...]:
     """The queries of tokens of one side in the whole maps of a kind; tokens that have none are left out."""
     if QUERY_SIDES[kind] != side:

@@ -19,8 +19,7 @@ from augenmerk.core.maps.selection import (
     LabelMode,
     Selection,
 )
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import MAP_KINDS, MapKind
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
 
 from .map_drawings import DRAWINGS, DrawingName
 
@@ -143,11 +142,11 @@ class MapViewSettings:
         return self.picture if self.picture in DRAWINGS else "heatmap"
 
     @property
-    def folded_kinds(self) -> tuple[MapKind, ...]:
+    def folded_kinds(self) -> tuple[AttentionKind, ...]:
         """The kinds of which the grid shows the header alone."""
-        return tuple(kind for kind in MAP_KINDS if getattr(self, f"folds_{kind}"))
+        return tuple(kind for kind in ATTENTION_KINDS if getattr(self, f"folds_{kind}"))
 
-    def toggle_fold(self, kind: MapKind) -> None:
+    def toggle_fold(self, kind: AttentionKind) -> None:
         """Folds the heads of a kind, or unfolds them."""
         setattr(self, f"folds_{kind}", kind not in self.folded_kinds)
 

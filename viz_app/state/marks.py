@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from augenmerk.core.maps.selection import LabelMode
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.translation.experiment import Experiment, factors_of
-from augenmerk.core.translation.result import MapKind, Translation, Word
+from augenmerk.core.translation.result import Translation, Word
 
 from .experiment_state import ExperimentState
 from .map_view import (
@@ -21,7 +21,7 @@ from .map_view import (
     Pointed,
     Pointer,
     QuerySum,
-    Side,
+    TextSide,
     queries_of_tokens,
     token_shift_of_keys,
     token_shift_of_queries,
@@ -29,7 +29,11 @@ from .map_view import (
 
 
 def marks_of_experiment(
-    view: MapView, translation: Translation, kind: MapKind, heads: Collection[tuple[int, int]], label_mode: LabelMode
+    view: MapView,
+    translation: Translation,
+    kind: AttentionKind,
+    heads: Collection[tuple[int, int]],
+    label_mode: LabelMode,
 ) -> Marks:
     """An experiment's changes to the map of some heads of a kind, given by layer and head.
 
@@ -50,7 +54,7 @@ def marks_of_experiment(
     )
 
 
-def _factor_of(experiment: Experiment, kind: MapKind, heads: Collection[tuple[int, int]]) -> float:
+def _factor_of(experiment: Experiment, kind: AttentionKind, heads: Collection[tuple[int, int]]) -> float:
     """The factor of the output of all these heads; 1 if they have several."""
     factors = factors_of(experiment.scalings)
     head_factors = {factors.get(Head(kind, *head), 1.0) for head in heads}
@@ -93,7 +97,7 @@ def pointed_word(state: ExperimentState) -> Word | None:
     return word_of_query(state, pinned.query)
 
 
-def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int], Marks]:
+def marks_of_heads(state: ExperimentState, kind: AttentionKind) -> dict[tuple[int, int], Marks]:
     """The marks of small maps by layer and head; maps without marks are left out."""
     maps = state.maps
     translation = state.maps.translation
@@ -123,7 +127,7 @@ def marks_of_heads(state: ExperimentState, kind: MapKind) -> dict[tuple[int, int
     return marks_by_head
 
 
-def lit_bands(state: ExperimentState, kind: MapKind, view: MapView) -> frozenset[Band]:
+def lit_bands(state: ExperimentState, kind: AttentionKind, view: MapView) -> frozenset[Band]:
     """Rows and columns of picked tokens, and of a word under the mouse."""
     selection = state.selection
     if not (selection.picked.tokens or selection.picked_key.tokens or selection.hovered_word):
@@ -150,7 +154,7 @@ def word_of_query(state: ExperimentState, query: int) -> Word | None:
     return next((word for word in translation.target_words if query in queries_of_word(state, word)), None)
 
 
-def lit_queries(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
+def lit_queries(state: ExperimentState, kind: AttentionKind) -> tuple[int, ...]:
     """The queries of a kind of map that belong to pinned and picked tokens.
 
     Without a pinned query of this kind (the encoder, while a cross map is pinned) it is the pinned key.
@@ -166,7 +170,7 @@ def lit_queries(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
     return tuple(sorted(queries))
 
 
-def lit_keys(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
+def lit_keys(state: ExperimentState, kind: AttentionKind) -> tuple[int, ...]:
     """The keys of a kind of map that are pinned or picked."""
     shift = token_shift_of_keys(kind)
     keys = [pinned_key for pinned_key in _pinned_keys(state) if pinned_key.side == KEY_SIDES[kind]]
@@ -182,7 +186,7 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
     return view.sum_of(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
 
 
-def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:
+def key_shares(state: ExperimentState, side: TextSide) -> dict[Word, float]:
     """The share of each word of one side in the picked queries, from 0 to 1; empty if its words are not keys."""
     total, kind = query_sum(state), state.selection.head.kind
     if total is None or KEY_SIDES[kind] != side:
@@ -217,7 +221,9 @@ def _pinned_keys(state: ExperimentState) -> list[PickedTokens]:
     return keys
 
 
-def _queries(state: ExperimentState, kind: MapKind, side: Side, tokens: "range | frozenset[int]") -> tuple[int, ...]:
+def _queries(
+    state: ExperimentState, kind: AttentionKind, side: TextSide, tokens: "range | frozenset[int]"
+) -> tuple[int, ...]:
     translation = state.maps.translation
     if translation is None:
         return ()

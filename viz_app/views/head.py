@@ -33,9 +33,8 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.maps.measures import MEASURES
 from augenmerk.core.maps.parts import OTHERS, ComponentGroup, RowParts
 from augenmerk.core.maps.trace import Trace
-from augenmerk.core.model.heads import KIND_TITLES
+from augenmerk.core.model.heads import KIND_TITLES, AttentionKind
 from augenmerk.core.quantities import number
-from augenmerk.core.translation.result import MapKind
 
 from ..heatmap.heatmap import Heatmap, LargeMap, least_height
 from ..heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
@@ -445,7 +444,7 @@ def _added_drawings(state: ExperimentState) -> dict[DrawingName, LargeMap]:
     return drawings
 
 
-def forms_of_title(title: str, kind: MapKind) -> tuple[str, ...]:
+def forms_of_title(title: str, kind: AttentionKind) -> tuple[str, ...]:
     """Forms of a title, from "Cross-attention · layer 3 · head 5 · off" to "Cross 3·5 off"."""
     short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
     shorter = re.sub(r" · layer (\d+) · head (\d+)", r" \1·\2", short)

@@ -18,13 +18,14 @@ from ...maps.measure import MeasureName
 from ...maps.measures import MEASURES, measure_maps, measures_of
 from ...maps.model_pass import Pass
 from ...maps.selection import LABEL_MODES, LabelMode
+from ...model.heads import AttentionKind
 from ...model.interventions import Interventions
 from ...model.sites import PairPass
 from ...text.languages import sentence_with_code
 from ...translation.compilation import CompiledExperiment, compile_general
 from ...translation.experiment import Experiment, General, GivenTarget
 from ...translation.notes import Note
-from ...translation.result import FloatArray, MapKind, Translation, Word
+from ...translation.result import FloatArray, Translation, Word
 from ...translation.translator import Translator
 from ..note_summaries import summaries
 from .alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
@@ -125,7 +126,7 @@ class Aligner(Counted, CheckedFields):
     head: int | None
     label_mode: LabelMode
     measure: MeasureName
-    kind: MapKind = "cross"
+    kind: AttentionKind = "cross"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -15,14 +15,14 @@ from torch.nn import functional
 from ...arguments import checks_arguments
 from ...errors import AnalysisError
 from ...inference.compiled import Model, plain_form
-from ...model.heads import Head, Network, Side, heads_of, networks_of
+from ...model.heads import AttentionKind, Head, Network, Side, heads_of, networks_of
 from ...model.non_finite import require_finite
 from ...model.outputs import Encoding
 from ...padding import pad
 from ...translation.compilation import compile_general
 from ...translation.decoding import batches_by_length
 from ...translation.experiment import Experiment, General, GivenTarget, scaling
-from ...translation.result import FloatArray, MapKind
+from ...translation.result import FloatArray
 from ...translation.translator import Translator
 from ..note_summaries import summaries
 from .samples import require_translations
@@ -57,7 +57,7 @@ class HeadImportance:
     model_digest: str = ""
     notes: tuple[str, ...] = ()
 
-    def of_kind(self, kind: MapKind) -> FloatArray:
+    def of_kind(self, kind: AttentionKind) -> FloatArray:
         """The effects of the heads of one kind, [L, H]."""
         effects = {part: value for part, value in self.effects.items() if isinstance(part, Head) and part.kind == kind}
         num_layers = len({head.layer for head in effects})

@@ -7,7 +7,8 @@ import numpy as np
 
 from ...maps.measure import Measure
 from ...maps.trace import HeadTrace
-from ...translation.result import MAP_KINDS, FloatArray
+from ...model.heads import ATTENTION_KINDS
+from ...translation.result import FloatArray
 
 
 def head_norms(heads: HeadTrace) -> FloatArray:
@@ -37,8 +38,8 @@ NORM = Measure(
     meaning="How much this word contributes: the length of the vector that the key adds to this head's output, which "
     "is the weight times the length of its value vector after the output projection (Kobayashi et al. 2020).",
     caveat="It sees neither whether vectors cancel each other nor what the residual connection carries.",
-    kinds=MAP_KINDS,
-    per_head=MAP_KINDS,
+    kinds=ATTENTION_KINDS,
+    per_head=ATTENTION_KINDS,
     rows_sum_to_one=False,
     ranks_aligners=True,
 )
@@ -49,7 +50,7 @@ LAYER_NORM = Measure(
     meaning="How much this word contributes: the length ‖Σ α·f(x)‖ of the vector that the key adds to the layer's "
     "output, all heads summed before the length is taken (Kobayashi et al. 2020).",
     caveat="Heads that pull in opposite directions cancel here; the residual connection is not counted.",
-    kinds=MAP_KINDS,
+    kinds=ATTENTION_KINDS,
     per_head=(),
     rows_sum_to_one=False,
     ranks_aligners=True,

@@ -4,7 +4,8 @@ import numpy as np
 
 from ...maps.measure import Measure
 from ...maps.model_pass import Pass
-from ...translation.result import FloatArray, MapKind
+from ...model.heads import AttentionKind
+from ...translation.result import FloatArray
 
 
 def rollout(weights: FloatArray) -> FloatArray:
@@ -34,7 +35,7 @@ def cross_rollout(cross: FloatArray, encoder_flow: FloatArray) -> FloatArray:
     return carried
 
 
-def rollout_maps(model_pass: Pass, kind: MapKind) -> FloatArray:
+def rollout_maps(model_pass: Pass, kind: AttentionKind) -> FloatArray:
     """Rollout of the encoder, [L, 1, S, S], or cross-attention carried down to the input words, [L, H, T, S]."""
     flow = rollout(model_pass.weights("encoder"))
     return flow[:, None] if kind == "encoder" else cross_rollout(model_pass.weights("cross"), flow[-1])

@@ -4,7 +4,8 @@ import numpy as np
 
 from ...maps.measure import Measure
 from ...maps.model_pass import Pass
-from ...translation.result import MAP_KINDS, FloatArray, MapKind
+from ...model.heads import ATTENTION_KINDS, AttentionKind
+from ...translation.result import FloatArray
 
 MAX_NUMBERS = 2**22
 """Numbers in the outputs of a layer that are computed at once. Without a limit, long texts need gigabytes."""
@@ -12,12 +13,12 @@ NO_CHANGE = 1e-12
 """A query whose output turns by less than this, summed over all keys, does not depend on its keys."""
 
 
-def value_zeroing(model_pass: Pass, kind: MapKind) -> FloatArray:
+def value_zeroing(model_pass: Pass, kind: AttentionKind) -> FloatArray:
     """The share of each key in how far a layer's output turns if its value is zero in all heads, [L, 1, Q, M]."""
     return np.stack([_shares(model_pass, kind, layer) for layer in range(len(model_pass.weights(kind)))])[:, None]
 
 
-def _shares(model_pass: Pass, kind: MapKind, layer: int) -> FloatArray:
+def _shares(model_pass: Pass, kind: AttentionKind, layer: int) -> FloatArray:
     """The shares in one layer, [Q, M]. Each query's shares sum to 1, or are 0 if its output depends on no key."""
     heads = model_pass.heads(kind)
     weights = heads.weights[layer]  # [H, Q, M]
@@ -56,7 +57,7 @@ VALUE_ZEROING = Measure(
     meaning="The share of this word in how far the layer's output turns if its value vectors are zero in all heads "
     "(Mohebbi et al. 2023).",
     caveat="It sees one layer, not what later layers do with the change.",
-    kinds=MAP_KINDS,
+    kinds=ATTENTION_KINDS,
     per_head=(),
     rows_sum_to_one=True,
 )

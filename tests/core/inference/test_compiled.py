@@ -17,13 +17,12 @@ from torch.nn.utils.parametrize import remove_parametrizations
 from augenmerk.core.inference import compiled as compiled_module
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CompiledTransformer, Compiler, Model
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import Head, SentenceChanges
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, SentenceChanges
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.layers import FeedForward, TokenAndPosition
 from augenmerk.core.model.outputs import ModelOutput
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
-from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, PRE, ROUNDING, make_model, random_ids
 
@@ -462,5 +461,5 @@ def test_the_bundled_model_translates_the_same_without_being_compiled(
         plain = translator.run(one.experiment)
         assert one.predicted_ids == plain.predicted_ids
         assert one.log_probabilities == pytest.approx(plain.log_probabilities, rel=0, abs=LOG_PROBABILITY_TOLERANCE)
-        for kind in MAP_KINDS:
+        for kind in ATTENTION_KINDS:
             np.testing.assert_allclose(one.maps.of_kind(kind), plain.maps.of_kind(kind), rtol=0, atol=MAP_TOLERANCE)

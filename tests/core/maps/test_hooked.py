@@ -9,9 +9,9 @@ from augenmerk.core.extensions.analyses.alti import trace_blocks
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.residual import residual_streams
+from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.model.sites import PairPass
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
 
@@ -60,7 +60,7 @@ def test_traces_and_the_lens_agree_with_the_translation(word_translator: Transla
         for handle in handles:
             handle.remove()
     np.testing.assert_allclose(lens.log_probabilities[-1], translation.log_probabilities, rtol=0, atol=1e-4)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         weights = trace.of_kind(kind).weights
         np.testing.assert_allclose(weights, translation.maps.of_kind(kind), rtol=0, atol=1e-5)
     plain = word_translator.run(translation.experiment)

@@ -26,12 +26,12 @@ from augenmerk.core.maps.measures import (
 from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.trace import HeadTrace, Trace
 from augenmerk.core.model.attention import MultiHeadAttention
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.sites import PairPass
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.experiment import AttentionRow, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, MapKind
+from augenmerk.core.translation.result import AttentionMaps
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, POST, make_model, scaled
 
@@ -79,7 +79,7 @@ def added_vectors(module: MultiHeadAttention, states: np.ndarray) -> np.ndarray:
     return vectors
 
 
-def module_of(model: Transformer, kind: MapKind, layer: int) -> MultiHeadAttention:
+def module_of(model: Transformer, kind: AttentionKind, layer: int) -> MultiHeadAttention:
     if kind == "encoder":
         return model.encoder_layers[layer].self_attention
     return (
@@ -93,13 +93,13 @@ def test_a_trace_has_the_maps_of_the_model_and_leaves_no_hook(config) -> None:
     trace = trace_pair(PairPass(model, SOURCE, READ))
     with torch.no_grad():
         output = model(torch.tensor([SOURCE]), torch.tensor([READ]), need_maps=True)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         assert np.array_equal(trace.of_kind(kind).weights, getattr(output, f"{kind}_maps")[0].numpy())
     assert not any(module._forward_hooks for module in model.modules())
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
-def test_weights_are_the_softmax_of_queries_times_keys(trace: Trace, kind: MapKind) -> None:
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_weights_are_the_softmax_of_queries_times_keys(trace: Trace, kind: AttentionKind) -> None:
     heads = trace.of_kind(kind)
     logits = heads.queries @ heads.keys.swapaxes(-1, -2) / np.sqrt(HEAD_WIDTH)
     if kind == "decoder":
@@ -108,8 +108,8 @@ def test_weights_are_the_softmax_of_queries_times_keys(trace: Trace, kind: MapKi
     np.testing.assert_allclose(heads.weights, weights, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
-def test_weighted_vectors_sum_to_the_output_of_the_layer(model: Transformer, trace: Trace, kind: MapKind) -> None:
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_weighted_vectors_sum_to_the_output_of_the_layer(model: Transformer, trace: Trace, kind: AttentionKind) -> None:
     heads = trace.of_kind(kind)
     module = module_of(model, kind, 1)
     outputs = []
@@ -121,8 +121,8 @@ def test_weighted_vectors_sum_to_the_output_of_the_layer(model: Transformer, tra
     np.testing.assert_allclose(summed, outputs[0][0].numpy(), atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
-def test_norms_follow_the_definition(model: Transformer, trace: Trace, kind: MapKind) -> None:
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_norms_follow_the_definition(model: Transformer, trace: Trace, kind: AttentionKind) -> None:
     heads = trace.of_kind(kind)
     of_heads, of_layers = head_norms(heads), layer_norms(heads)
     for layer in range(len(of_layers)):
@@ -198,8 +198,8 @@ def test_cross_attention_is_carried_down_to_the_words(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("kind", MAP_KINDS)
-def test_every_measure_has_the_shape_it_promises(model_pass: Pass, trace: Trace, measure, kind: MapKind) -> None:
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_every_measure_has_the_shape_it_promises(model_pass: Pass, trace: Trace, measure, kind: AttentionKind) -> None:
     described = MEASURES[measure]
     if kind not in described.kinds:
         with pytest.raises(AnalysisError, match=", ".join(measures_of(kind))):
@@ -244,7 +244,7 @@ def test_a_translation_is_traced_as_it_was_made(untrained_checkpoint: Path) -> N
     translator = Translator.load(untrained_checkpoint, "cpu")
     translation = translator.translate("Ein Mann steht auf einer Leiter.")
     maps: AttentionMaps = trace_translation(translator, translation).maps
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(maps.of_kind(kind), translation.maps.of_kind(kind), atol=2e-6)
 
 
@@ -259,7 +259,7 @@ def test_a_translation_is_traced_under_its_own_interventions(word_translator: Tr
     )
     translation = word_translator.run(experiment)
     trace = trace_translation(word_translator, translation)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(trace.maps.of_kind(kind), translation.maps.of_kind(kind), atol=2e-6)
     assert trace.cross.weights[1, 2, 1].tolist() == [1.0] + [0.0] * (num_source - 1)
     assert not head_norms(trace.encoder)[0, 1].any()

@@ -23,9 +23,9 @@ from augenmerk.core.maps.roles import (
     role_of,
     roles_of,
 )
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, MapKind, Translation
+from augenmerk.core.translation.result import AttentionMaps, Translation
 
 S, T = 6, 5
 
@@ -101,7 +101,7 @@ EXPECTED: dict[str, tuple[Role, ...]] = {
 }
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_made_up_heads_get_the_role_they_were_made_for(profiles: SampleProfiles, kind) -> None:
     assert roles_of(profiles.of_kind(kind)) == (EXPECTED[kind],)
     assert set(EXPECTED[kind]) <= set(ROLES)
@@ -133,9 +133,9 @@ def fits_by_loop(role: Role, translation: Translation, head: Head) -> list[bool]
     return roles
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 @pytest.mark.parametrize("role", ROLES)
-def test_a_row_fits_a_role_by_its_own_weights(role: Role, kind: MapKind) -> None:
+def test_a_row_fits_a_role_by_its_own_weights(role: Role, kind: AttentionKind) -> None:
     random = np.random.default_rng(3)
     sharp = {(T, S): random.dirichlet([0.1] * S, (40, T)), (S, S): random.dirichlet([0.1] * S, (40, S))}
     decoder = np.zeros((40, T, T))
@@ -173,7 +173,7 @@ def test_shares_of_marks_are_sums_over_their_columns(profiles: SampleProfiles) -
 
 
 def test_distances_sum_to_one_and_hold_what_is_far_at_their_ends(profiles: SampleProfiles) -> None:
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         distances = profiles.of_kind(kind).distances
         assert distances.shape[-1] == 2 * REACH + 1
         np.testing.assert_allclose(distances.sum(-1), 1, atol=1e-5)
@@ -209,7 +209,7 @@ def test_one_token_on_each_side_is_no_division_by_zero() -> None:
     one = np.ones((1, 1, 1))
     profiler.add(made_up(one, one, one))
     result = profiler.result()
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         profile = result.of_kind(kind)
         assert profile.num_rows == 0
         assert np.isfinite(profile.entropy).all()

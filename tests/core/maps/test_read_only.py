@@ -19,8 +19,7 @@ from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.query_key import query_key_parts
 from augenmerk.core.maps.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
 from augenmerk.core.maps.trace import query_key_detail
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import MAP_KINDS
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN, read_given
 
@@ -41,7 +40,7 @@ def results(translator: Translator) -> Iterator[tuple[str, np.ndarray]]:
         for kind in described.kinds:
             yield f"{measure} of {kind}", measure_maps(Pass.of(translator, translation), measure, kind)
     profiles = profile_heads(translator, GERMAN[:2], ENGLISH[:2])
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         yield from arrays_of(profiles.of_kind(kind), f"HeadProfiles of {kind}")
     labelled = label_map(translation.maps.cross, translation, "cross")
     for name, shown in {

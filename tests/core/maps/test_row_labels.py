@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.maps.selection import Selection
-from augenmerk.core.translation.result import MapKind
+from augenmerk.core.model.heads import AttentionKind
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
@@ -19,7 +19,9 @@ def translator(request: pytest.FixtureRequest) -> Translator:
 
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
-def test_a_changed_token_changes_the_row_of_its_name_and_no_earlier_one(translator: Translator, kind: MapKind) -> None:
+def test_a_changed_token_changes_the_row_of_its_name_and_no_earlier_one(
+    translator: Translator, kind: AttentionKind
+) -> None:
     one = read_given(translator, SOURCE, ONE)
     others = [read_given(translator, SOURCE, target) for target in OTHERS]
     other = next(candidate for candidate in others if len(candidate.read_tokens) == len(one.read_tokens))

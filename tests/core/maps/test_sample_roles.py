@@ -11,9 +11,8 @@ from augenmerk.core.extensions.analyses.alignment import read_gold
 from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.maps import roles as thresholds
 from augenmerk.core.maps.roles import SampleRoles, read_sample_roles, roles_path, write_sample_roles
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
 
 ROLES = SampleRoles(
@@ -78,7 +77,7 @@ def test_the_bundled_model_has_the_roles_of_its_card() -> None:
     roles = read_sample_roles(bundled_model_path(), ModelConfig())
     assert roles is not None, "measure them again: python -m tools.head_roles"
     assert roles.sample == "200 pairs of the validation split"
-    counts = {kind: Counter(role for layer in roles.by_kind[kind] for role in layer) for kind in MAP_KINDS}
+    counts = {kind: Counter(role for layer in roles.by_kind[kind] for role in layer) for kind in ATTENTION_KINDS}
     assert counts["encoder"] == {"previous": 5, "next": 3, "broad": 4, "mixed": 12}
     assert counts["decoder"] == {"previous": 11, "self": 3, "broad": 2, "mixed": 8}
     assert counts["cross"] == {"aligner": 7, "broad": 1, "mixed": 16}
@@ -92,5 +91,5 @@ def test_the_bundled_model_does_much_the_same_on_the_pairs_aligned_by_hand() -> 
     gold = read_gold()
     sources, targets = [pair.source_text for pair in gold], [pair.target_text for pair in gold]
     roles = SampleRoles.of(profile_heads(Translator.load(None, "cpu"), sources, targets), "pairs")
-    heads = [Head(kind, layer, head) for kind in MAP_KINDS for layer in range(3) for head in range(8)]
+    heads = [Head(kind, layer, head) for kind in ATTENTION_KINDS for layer in range(3) for head in range(8)]
     assert sum(stored_roles.role(head) == roles.role(head) for head in heads) >= 66

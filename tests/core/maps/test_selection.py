@@ -9,8 +9,9 @@ import pytest
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.maps.selection import Selection, combine, hide, is_hidden, label_map, merge_words, sum_queries
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
 from augenmerk.core.translation.experiment import Experiment
-from augenmerk.core.translation.result import MAP_KINDS, AttentionMaps, MapKind, Translation, Word
+from augenmerk.core.translation.result import AttentionMaps, Translation, Word
 
 
 def random_maps(*shape: int, causal: bool = False) -> np.ndarray:
@@ -81,8 +82,10 @@ def test_decoder_words_as_keys_lie_one_further_on_than_predicted_rows(translatio
     np.testing.assert_allclose(merged.weights[0, 0, 2, 1], weights[0, 0, 3, 1:3].sum(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
-def test_merged_rows_keep_their_sums_and_merging_again_changes_nothing(translation: Translation, kind: MapKind) -> None:
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_merged_rows_keep_their_sums_and_merging_again_changes_nothing(
+    translation: Translation, kind: AttentionKind
+) -> None:
     merged = merge_words(label_map(translation.maps.of_kind(kind), translation, kind))
     np.testing.assert_allclose(merged.weights.sum(-1), 1, atol=1e-6)
     again = merge_words(merged)

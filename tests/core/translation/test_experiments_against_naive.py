@@ -14,7 +14,7 @@ import torch
 from augenmerk.core.errors import AnalysisError, AugenmerkError, ExperimentError, TextError
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState
 from augenmerk.core.model.decoder_state import DecoderState
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
     INTERVENTION_TYPES,
@@ -30,7 +30,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.result import MAP_KINDS, Translation, TranslationStoppedError
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import EXPERIMENT_WINDOW, Translator
 from tests.core.translation.greedy_search import greedy
 from tests.core.translation.naive import NaiveResult, naive_run, naive_scores
@@ -139,7 +139,7 @@ def check_result(translator: Translator, translation: Translation, expected: Nai
 
 def check_maps(translation: Translation, expected: NaiveResult) -> None:
     maps = (expected.encoder_maps, expected.decoder_maps, expected.cross_maps)
-    for kind, expected_maps in zip(MAP_KINDS, maps, strict=True):
+    for kind, expected_maps in zip(ATTENTION_KINDS, maps, strict=True):
         actual = translation.maps.of_kind(kind)
         assert actual.shape == tuple(expected_maps.shape)
         np.testing.assert_allclose(actual, expected_maps.numpy(), rtol=0, atol=MAP_TOLERANCE)
@@ -259,7 +259,7 @@ def test_the_random_experiments_cover_everything() -> None:
     assert min(outputs[kind] for kind in (Greedy, Beam, GivenTarget)) >= 30
     assert set(sizes) == set(range(7))
     kinds = [kind for kind in INTERVENTION_TYPES if kind is not AttentionRow]
-    assert min(reached[kind] for kind in (*kinds, *((AttentionRow, kind) for kind in MAP_KINDS))) >= 20, reached
+    assert min(reached[kind] for kind in (*kinds, *((AttentionRow, kind) for kind in ATTENTION_KINDS))) >= 20, reached
     assert min(unreached[AttentionRow], unreached[ForcedToken]) >= 20, unreached
     assert min(len(different) for different in lengths.values()) >= 6, lengths
 
@@ -368,7 +368,7 @@ def test_the_notes_are_about_the_words_that_are_read(words: Translator) -> None:
         assert "Line breaks were read as spaces." in notes
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_a_head_that_is_off_shows_its_weights(words: Translator, kind: Any) -> None:
     head = Head(kind, 0, 1)
     output = GivenTarget(TARGET)  # the same steps in both
@@ -383,7 +383,7 @@ def test_a_head_that_is_off_shows_its_weights(words: Translator, kind: Any) -> N
 
 
 @pytest.mark.parametrize("output", OUTPUTS, ids=["greedy", "beam", "given"])
-@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_a_row_that_is_set_stands_in_the_map_and_the_rows_beside_it_do_not(
     words: Translator, kind: Any, output: Output
 ) -> None:
@@ -418,7 +418,9 @@ def test_without_interventions_the_result_is_that_of_the_model(
             chosen = greedy(translator.model, source, [limit], translator.rules)
             output = translator.model(source, read, need_maps=True)
         assert [list(translation.predicted_ids)] == chosen
-        for kind, maps in zip(MAP_KINDS, (output.encoder_maps, output.decoder_maps, output.cross_maps), strict=True):
+        for kind, maps in zip(
+            ATTENTION_KINDS, (output.encoder_maps, output.decoder_maps, output.cross_maps), strict=True
+        ):
             assert maps is not None
             np.testing.assert_allclose(translation.maps.of_kind(kind), maps[0].numpy(), rtol=0, atol=map_error)
         rows = zip(output.logits[0].log_softmax(dim=-1), translation.predicted_ids, strict=True)

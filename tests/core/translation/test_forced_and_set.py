@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from augenmerk.core.errors import ExperimentError, TextError
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.experiment import (
@@ -22,7 +22,7 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     SourceWordRemoved,
 )
-from augenmerk.core.translation.result import MAP_KINDS, Translation, TranslationStoppedError
+from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
@@ -63,7 +63,7 @@ def best_allowed(translator: Translator, translation: Translation) -> list[int]:
 def assert_same(first: Translation, second: Translation) -> None:
     """To the last bit, all but the time it took."""
     assert replace(first, seconds=0.0, attention=None).__dict__ == replace(second, seconds=0.0, attention=None).__dict__
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_array_equal(first.maps.of_kind(kind), second.maps.of_kind(kind))
 
 
@@ -168,7 +168,7 @@ def test_forcing_up_to_the_limit_is_cut_off_with_a_note(subword_translator: Tran
     assert translation.unreached == forced[limit:]
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_setting_a_row_to_its_own_weights_changes_nothing(
     translator: Translator, plain: Translation, kind: Any
 ) -> None:
@@ -177,7 +177,7 @@ def test_setting_a_row_to_its_own_weights_changes_nothing(
     changed = translator.run(plain.experiment.with_interventions(own))
     assert changed.predicted_ids == plain.predicted_ids
     assert changed.log_probabilities == pytest.approx(plain.log_probabilities, abs=1e-5)
-    for map_kind in MAP_KINDS:
+    for map_kind in ATTENTION_KINDS:
         np.testing.assert_allclose(changed.maps.of_kind(map_kind), plain.maps.of_kind(map_kind), atol=1e-5)
 
 

@@ -10,11 +10,11 @@ import torch
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.learning import vocabulary_of_copy_task
-from augenmerk.core.model.heads import Head, heads_of
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, heads_of
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, Word
+from augenmerk.core.translation.result import Word
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_target
 from tests.core.translators import read_given
@@ -119,7 +119,7 @@ def test_translating_with_heads_off_is_translating_without_their_columns(
     translation = read_given(translator, SENTENCE, TARGET, *off)
     expected = read_given(without_columns(translator, heads), SENTENCE, TARGET)
     assert translation.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(translation.maps.of_kind(kind), expected.maps.of_kind(kind), atol=1e-6)
 
 

@@ -17,10 +17,10 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.nn.utils import parametrize
 from torch.utils.hooks import RemovableHandle
 
-from augenmerk.core.model.heads import Network
+from augenmerk.core.model.heads import ATTENTION_KINDS, Network
 from augenmerk.core.model.layers import FeedForward, TokenAndPosition
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, Output
-from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 from tests.core.translation.naive import naive_run
@@ -101,7 +101,7 @@ def check_same(ways: Ways, expected: Ways) -> None:
     for mine, other in zip(ways[0], expected[0], strict=True):
         assert mine.predicted_ids == other.predicted_ids
         np.testing.assert_allclose(mine.log_probabilities, other.log_probabilities, rtol=0, atol=1e-4)
-        for kind in MAP_KINDS:
+        for kind in ATTENTION_KINDS:
             np.testing.assert_allclose(mine.maps.of_kind(kind), other.maps.of_kind(kind), rtol=0, atol=1e-5)
 
 
@@ -157,7 +157,7 @@ def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator
                 assert list(translation.predicted_ids) == expected.predicted_ids
                 assert by_corpus[beam][index].text == translation.text
                 np.testing.assert_allclose(translation.log_probabilities, expected.log_probabilities, rtol=0, atol=1e-4)
-                for kind in MAP_KINDS:
+                for kind in ATTENTION_KINDS:
                     expected_maps = getattr(expected, f"{kind}_maps").numpy()
                     np.testing.assert_allclose(translation.maps.of_kind(kind), expected_maps, rtol=0, atol=1e-5)
             differences += abs(translator.run(experiments[index]).log_probability - plain[index].log_probability)

@@ -24,9 +24,9 @@ from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.measures import Measure, measure_maps
 from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.query_key import query_key_parts
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, SoftmaxTemperature
-from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
 from tests.core.translation.random_models import MODELS, make_translator
 
@@ -117,7 +117,7 @@ def test_whatever_weights_are_huge_results_are_finite_or_refused(name: str) -> N
                     assert np.isfinite(result.log_probabilities).all()
                     assert np.isfinite(result.entropies).all()
                     if result.attention is not None:
-                        assert all(np.isfinite(result.maps.of_kind(kind)).all() for kind in MAP_KINDS)
+                        assert all(np.isfinite(result.maps.of_kind(kind)).all() for kind in ATTENTION_KINDS)
 
 
 def test_a_single_token_that_is_huge_is_enough() -> None:

@@ -2,10 +2,11 @@
 
 from augenmerk.core.maps.measure import Measure
 from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
+from augenmerk.core.translation.result import FloatArray
 
 
-def above_uniform(model_pass: Pass, kind: MapKind) -> FloatArray:
+def above_uniform(model_pass: Pass, kind: AttentionKind) -> FloatArray:
     """The weights times the number of keys, [L, H, Q, M]."""
     weights = model_pass.weights(kind)
     return weights * weights.shape[-1]
@@ -17,7 +18,7 @@ ABOVE_UNIFORM = Measure(
     name="times uniform",
     meaning="How many times more attention this key gets than if the head looked at all keys alike.",
     caveat="It grows with the length of the sentence, so compare it within one sentence only.",
-    kinds=MAP_KINDS,
-    per_head=MAP_KINDS,
+    kinds=ATTENTION_KINDS,
+    per_head=ATTENTION_KINDS,
     rows_sum_to_one=False,
 )

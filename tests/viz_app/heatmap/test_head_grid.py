@@ -7,9 +7,9 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
+from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid, HeadGridArea, numbered_heads
 from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.state.color_scale import EMBER, PAPER, SIGNED_PAPER
@@ -57,7 +57,9 @@ def test_thumbnails_are_higher_than_wide_where_height_is_left(qtbot: QtBot, them
 
 def test_every_head_of_every_kind_has_a_place_of_its_own(qtbot: QtBot, theme: Theme) -> None:
     _, grid, _ = _grid(qtbot, theme)
-    places = [grid.place_of(Head(kind, layer, head)) for kind in MAP_KINDS for layer in range(3) for head in range(8)]
+    places = [
+        grid.place_of(Head(kind, layer, head)) for kind in ATTENTION_KINDS for layer in range(3) for head in range(8)
+    ]
     assert len(places) == 72
     for index, box in enumerate(places):
         assert box is not None
@@ -78,7 +80,7 @@ def test_a_click_on_the_title_of_a_kind_folds_its_heads(qtbot: QtBot, theme: The
     assert unfolded is not None
     qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=QPoint(20, 24))
     qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=QPoint(20, 24 + 27))
-    assert state.settings.folded_kinds == MAP_KINDS
+    assert state.settings.folded_kinds == ATTENTION_KINDS
     assert grid.height() > 60, "the titles stay, to unfold them again"
     grid.grab()
     state.intents.choose_head(Head("decoder", 2, 2))
@@ -331,7 +333,7 @@ def test_288_heads_have_thumbnails_that_can_be_told_apart_and_none_lies_beside_t
     area.resize(width, 400)
     area.show()
     grid.rebuild()
-    heads = [Head(kind, layer, head) for kind in MAP_KINDS for layer in range(6) for head in range(16)]
+    heads = [Head(kind, layer, head) for kind in ATTENTION_KINDS for layer in range(6) for head in range(16)]
     places = [box for box in map(grid.place_of, heads) if box is not None]
     assert len(places) == 288
     for box in places:

@@ -13,9 +13,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.maps.roles import read_sample_roles
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.resources import bundled_model_path, example_sentences
-from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.examples.menu import GALLERY_OF_ANOTHER_MODEL, GalleryPopup
 from augenmerk.viz_app.extensions.presentation.presentation import caption
@@ -64,7 +63,7 @@ def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(windo
     assert bundled is not None, "there is something that could be mistaken for its own"
     assert state.roles.sample is None
     page = window.translate_page
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         layers, heads = state.maps.shape(kind)
         for head in (Head(kind, layer, head) for layer in range(layers) for head in range(heads)):
             assert role_in_short(state.roles, head).endswith(HERE)
@@ -194,7 +193,7 @@ def test_every_tab_answers_for_a_model_of_288_heads(
 ) -> None:
     window = make_window(deep, sentence="Ein Mann sieht viele Kinder.", loader=None)
     state, panel = window.state, window.analysis
-    assert sum(layers * heads for layers, heads in map(state.maps.shape, MAP_KINDS)) == 288
+    assert sum(layers * heads for layers, heads in map(state.maps.shape, ATTENTION_KINDS)) == 288
     window.translate_page.toggle_analysis()
     for index, button in enumerate(panel.buttons):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

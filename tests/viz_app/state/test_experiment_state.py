@@ -10,7 +10,7 @@ from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import ExperimentError
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.maps.roles import Role, SampleRoles
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -23,7 +23,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
+from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.viz_app.state.experiment_editor import (
     GIVEN_DROPPED,
     ExperimentEditor,
@@ -473,7 +473,7 @@ def test_the_target_language_of_what_is_shown_is_that_of_its_own_sentence(state:
 
 def test_another_model_brings_its_own_roles_with_its_first_answer(state: ExperimentState) -> None:
     def all_of(role: Role) -> SampleRoles:
-        return SampleRoles(dict.fromkeys(MAP_KINDS, ((role,) * 8,) * 3), "9 pairs")
+        return SampleRoles(dict.fromkeys(ATTENTION_KINDS, ((role,) * 8,) * 3), "9 pairs")
 
     head = state.selection.head
     state.take_roles(all_of("previous"))
@@ -617,7 +617,7 @@ def test_arrows_walk_through_every_layer_of_every_kind_and_stop_at_the_edges(sta
     while (head := state.roles.neighbour("down")) is not None:
         state.intents.choose_head(head)
         seen.append(head)
-    assert seen == [Head(kind, layer, 0) for kind in MAP_KINDS for layer in range(3)]
+    assert seen == [Head(kind, layer, 0) for kind in ATTENTION_KINDS for layer in range(3)]
     heads = 1
     while (head := state.roles.neighbour("right")) is not None:
         state.intents.choose_head(head)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from augenmerk.core.maps.roles import ROLES, Role, SampleRoles
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.pictures.saving import take_snapshot
 from augenmerk.viz_app.state import map_text
@@ -126,7 +126,7 @@ def test_the_scale_of_a_layer_reaches_to_its_largest_weight(state: ExperimentSta
 def test_thumbnails_follow_what_is_hidden_and_merged(state: ExperimentState) -> None:
     assert state.translation is not None
     state.settings.merges_words = state.settings.hides_wrapping = True
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         state.intents.choose_head(Head(kind, 1, 3))
         np.testing.assert_allclose(state.maps.view_all(kind).values[1, 3], _weights(state), rtol=1e-6)
 
@@ -140,7 +140,7 @@ def test_another_translation_brings_other_maps(state: ExperimentState) -> None:
 def test_every_way_of_seeing_is_explained_in_its_own_words(state: ExperimentState) -> None:
     assert explain(ExperimentState()) == ()
     texts = set()
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         state.intents.choose_head(Head(kind, 0, 0))
         for state.settings.label_mode in ("read", "predicted"):
             texts.add(explain(state))
@@ -204,7 +204,7 @@ def test_roles_of_this_sentence_are_counted(state: ExperimentState) -> None:
 
 def _all_of(role: Role, translation: Translation) -> SampleRoles:
     """A sample on which every head does one thing."""
-    shapes = {kind: translation.maps.of_kind(kind).shape[:2] for kind in MAP_KINDS}
+    shapes = {kind: translation.maps.of_kind(kind).shape[:2] for kind in ATTENTION_KINDS}
     return SampleRoles({kind: ((role,) * heads,) * layers for kind, (layers, heads) in shapes.items()}, "9 pairs")
 
 
@@ -322,7 +322,7 @@ def test_arrows_follow_the_order_in_which_heads_stand() -> None:
 
 
 @pytest.mark.parametrize("scale", get_args(Scale))
-@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 @pytest.mark.parametrize("shown", ["changed", "difference"])
 def test_top_values_of_a_kind_are_those_of_its_heads(kind, shown, scale: Scale) -> None:
     state = ExperimentState()

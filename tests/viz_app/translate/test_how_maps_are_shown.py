@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.maps.roles import SampleRoles
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.heatmap.drawing import large_map
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
@@ -157,7 +157,7 @@ def test_a_role_stands_beside_the_title_once_a_sample_was_measured_and_the_grid_
     assert page.heads.grid.grab().toImage() == before
     roles = {
         kind: tuple(("self",) * page.state.maps.shape(kind)[1] for _ in range(page.state.maps.shape(kind)[0]))
-        for kind in MAP_KINDS
+        for kind in ATTENTION_KINDS
     }
     page.state.take_roles(SampleRoles(roles, "9 pairs"))
     assert page.head.role.isVisible()

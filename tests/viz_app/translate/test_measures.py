@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.maps.measure import Measure
 from augenmerk.core.maps.measures import MEASURES
 from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.state.map_text import describe
 from augenmerk.viz_app.state.map_view import MapView, Pair, Place
@@ -75,7 +75,7 @@ def test_only_the_chosen_measure_is_computed_and_only_once(
         monkeypatch.setitem(MEASURES, name, replace(declaration, compute=compute))
     for measure in ("norm", "rollout", "norm", "weight", "rollout"):
         _choose(qtbot, page, measure)
-    assert computed == [("norm", kind) for kind in MAP_KINDS] + [("rollout", "encoder"), ("rollout", "cross")]
+    assert computed == [("norm", kind) for kind in ATTENTION_KINDS] + [("rollout", "encoder"), ("rollout", "cross")]
 
 
 @pytest.mark.heavy

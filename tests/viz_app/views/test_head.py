@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.maps.roles import ROLES, SampleRoles, fitting_rows
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.presentation.presentation import caption
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
@@ -192,7 +192,7 @@ def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
 def test_the_title_has_the_role_in_its_tool_tip_where_there_is_no_room_beside_it(
     panel: HeadPanel, state: ExperimentState, qtbot: QtBot
 ) -> None:
-    shapes = {kind: state.maps.shape(kind) for kind in MAP_KINDS}
+    shapes = {kind: state.maps.shape(kind) for kind in ATTENTION_KINDS}
     roles = {kind: (("self",) * heads,) * layers for kind, (layers, heads) in shapes.items()}
     state.take_roles(SampleRoles(roles, "9 pairs"))
     assert panel.role.isVisible()
@@ -207,7 +207,7 @@ def test_the_title_has_the_role_in_its_tool_tip_where_there_is_no_room_beside_it
 def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
     panel: HeadPanel, state: ExperimentState
 ) -> None:
-    shapes = {kind: state.maps.shape(kind) for kind in MAP_KINDS}
+    shapes = {kind: state.maps.shape(kind) for kind in ATTENTION_KINDS}
     head = state.selection.head
     assert state.translation is not None
     names = set()

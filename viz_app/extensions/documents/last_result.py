@@ -16,7 +16,7 @@ import numpy as np
 
 from augenmerk.core import __version__
 from augenmerk.core.config import RunConfig
-from augenmerk.core.model.heads import attention_shapes
+from augenmerk.core.model.heads import ATTENTION_KINDS, attention_shapes
 from augenmerk.core.storage import atomic_path, read_bytes
 from augenmerk.core.translation.experiment import Experiment, Intervention
 from augenmerk.core.translation.experiment_file import (
@@ -25,7 +25,7 @@ from augenmerk.core.translation.experiment_file import (
     intervention_from_json,
     part_to_json,
 )
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult
+from augenmerk.core.translation.result import ExperimentResult
 
 from ...state.model_info import ModelInfo
 
@@ -79,7 +79,7 @@ def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, Mo
     result.check()
     model: ModelInfo = _from_json(ModelInfo, values["model"])
     maps, roles = result.changed.maps, model.roles
-    shapes = {kind: maps.of_kind(kind).shape[:2] for kind in MAP_KINDS}
+    shapes = {kind: maps.of_kind(kind).shape[:2] for kind in ATTENTION_KINDS}
     if shapes != attention_shapes(model.run.model) or not (roles is None or roles.fits(model.run.model)):
         raise ValueError("it is of another model")
     return result, model

@@ -16,7 +16,7 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     SourceWordRemoved,
 )
-from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.result import Translation
 
 from ...state import experiment_editor
 from ...state.experiment_state import ExperimentState
@@ -237,7 +237,7 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
     if role in ROLES:
         candidates = [
             (float(values[layer, head]), Head(kind, layer, head))
-            for kind in MAP_KINDS
+            for kind in ATTENTION_KINDS
             if name in (role, f"{kind}:{role}")
             for values in [clarity(translation.maps.of_kind(kind))]
             for layer, head in np.ndindex(*values.shape)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
-from augenmerk.core.model.heads import Head, Network, networks_of
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, networks_of
 from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, Translation, read_only
+from augenmerk.core.translation.result import FloatArray, Translation, read_only
 
 from ...state.head_roles import clarity
 from ...worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell, TranslationJob
@@ -70,7 +70,7 @@ class HeadPointsJob(TranslationJob):
         whole = self.translation
         off = [whole.experiment.with_interventions(HeadScaled(head)) for head in heads]
         scores = translator.score_many(whole, list(map(translator.compile, off)), should_stop=should_stop)
-        clear = {kind: clarity(whole.maps.of_kind(kind)) for kind in MAP_KINDS}
+        clear = {kind: clarity(whole.maps.of_kind(kind)) for kind in ATTENTION_KINDS}
         effects = (sum(log_probabilities) - whole.log_probability for log_probabilities in scores)
         return tuple(
             HeadPoint(head, float(clear[head.kind][head.layer, head.head]), effect)

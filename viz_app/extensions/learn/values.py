@@ -7,10 +7,10 @@ from typing import Final
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import display_text
-from augenmerk.core.model.heads import networks_of
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, networks_of
 from augenmerk.core.quantities import percent, percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.translation.result import MAP_KINDS, MapKind, Translation
+from augenmerk.core.translation.result import Translation
 
 from ...state.experiment_state import ExperimentState
 
@@ -76,7 +76,7 @@ def plain(tokens: Iterable[str]) -> tuple[str, ...]:
     return tuple(token.replace(WORD_MARK, "") for token in tokens)
 
 
-def pair_tokens(translation: Translation, kind: MapKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def pair_tokens(translation: Translation, kind: AttentionKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tokens that name the queries (tokens predicted or, in the encoder, read) and the keys of a kind's maps."""
     queries = translation.source_tokens if kind == "encoder" else translation.predicted_tokens
     keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
@@ -146,7 +146,9 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "second-token": lambda state, shown: _candidate(state.original or shown, 1),
     "num-target-tokens": lambda state, shown: str(len(shown.predicted_tokens)),
     "head": lambda state, shown: display_text(state.selection.head.title),
-    "num-heads": lambda state, shown: str(sum(layers * heads for layers, heads in map(state.maps.shape, MAP_KINDS))),
+    "num-heads": lambda state, shown: str(
+        sum(layers * heads for layers, heads in map(state.maps.shape, ATTENTION_KINDS))
+    ),
     "heads-per-layer": lambda state, shown: str(_num_heads(state, shown)),
     "head-width": lambda state, shown: str(_head_width(state, shown)),
     "width": lambda state, shown: str(_config(state).width),

@@ -36,9 +36,9 @@ from augenmerk.core.maps.selection import (
     Selection,
     combine,
 )
-from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKind, Head
 from augenmerk.core.quantities import counted, percent
-from augenmerk.core.translation.result import FloatArray, MapKind, Translation
+from augenmerk.core.translation.result import FloatArray, Translation
 
 from ...heatmap.drawing import Drawing
 from ...state.color_scale import ColorScale
@@ -72,7 +72,7 @@ class Measured:
     model: str
     translation: Translation
     measure: MeasureName
-    maps: Mapping[MapKind, FloatArray]
+    maps: Mapping[AttentionKind, FloatArray]
     languages: tuple[str, str]
 
 
@@ -211,7 +211,7 @@ def blocks_of(measurement: Measured, options: argparse.Namespace) -> list[Drawin
         view = _view(whole, measurement, kind, options)
         maps = view.values
 
-        def drawing(layer: int, head: int, kind: MapKind = kind, view: MapView = view) -> Drawing:
+        def drawing(layer: int, head: int, kind: AttentionKind = kind, view: MapView = view) -> Drawing:
             values = view.values[layer, head]
             top = _top(values if options.own_scale else view.values, measurement.measure, options)
             marks = marks_of_experiment(view, measurement.translation, kind, [(layer, head)], options.label)
@@ -242,7 +242,7 @@ def save_html(measurement: Measured, heads: Sequence[tuple[int, int]], options: 
     save_page(content, options.out)
 
 
-def title_of(kind: MapKind, heads: Sequence[tuple[int, int]], num_heads: int, how: Combination) -> str:
+def title_of(kind: AttentionKind, heads: Sequence[tuple[int, int]], num_heads: int, how: Combination) -> str:
     """A description of the large map."""
     if len(heads) == 1:
         return f"{KIND_TITLES[kind]} · layer {heads[0][0] + 1} · head {heads[0][1] + 1}"
@@ -268,7 +268,7 @@ def caption(measurement: Measured, title: str, options: argparse.Namespace, *, r
     return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(measurement.translation)).items())
 
 
-def _view(maps: FloatArray, measurement: Measured, kind: MapKind, options: argparse.Namespace) -> MapView:
+def _view(maps: FloatArray, measurement: Measured, kind: AttentionKind, options: argparse.Namespace) -> MapView:
     """Maps [..., Q, M] as drawn. Raises `AnalysisError` if every token is hidden."""
     view = MapView(_selection(options).apply(maps, measurement.translation, kind))
     if not view.values.size:

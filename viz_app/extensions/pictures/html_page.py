@@ -25,11 +25,11 @@ from augenmerk.core.maps.comparing import difference
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES
 from augenmerk.core.maps.selection import LABEL_MODES, LabelledMap, LabelMode, Selection
-from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKind, Head
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.result import MAP_KINDS, Alternative, FloatArray, MapKind, Translation
+from augenmerk.core.translation.result import Alternative, FloatArray, Translation
 
 from ...heatmap.drawing import Drawing
 from ...state.color_scale import ColorScale
@@ -98,12 +98,12 @@ class PageContent:
     """
 
     translation: Translation
-    maps: Mapping[MapKind, FloatArray]
+    maps: Mapping[AttentionKind, FloatArray]
     measure: MeasureName
     selection: Selection
     facts: Mapping[str, str]
     shown: Head
-    original: tuple[Translation, Mapping[MapKind, FloatArray]] | None = None
+    original: tuple[Translation, Mapping[AttentionKind, FloatArray]] | None = None
     is_difference: bool = True
     pinned: Pair | None = None
     pointer: Pointer | None = None
@@ -111,7 +111,7 @@ class PageContent:
     notes: tuple[str, ...] = ()
     languages: tuple[str, str] = NEUTRAL
 
-    def row_meaning(self, kind: MapKind, mode: LabelMode) -> str:
+    def row_meaning(self, kind: AttentionKind, mode: LabelMode) -> str:
         """The meaning of a row in a sentence."""
         return row_meaning(kind, mode, self.languages, lifts_mask=self.translation.experiment.lifts_mask)
 
@@ -204,7 +204,7 @@ def _data(content: PageContent) -> dict[str, Any]:
     pointed = pointed_at(view, content.pointer, content.pinned)
     if content.pointer is not None and content.pointer.target == "head":
         pointed = Pointed(content.pointer.style)
-    kinds = [_kind(content, kind, blocks) for kind in MAP_KINDS if kind in content.maps]
+    kinds = [_kind(content, kind, blocks) for kind in ATTENTION_KINDS if kind in content.maps]
     facts = {
         **{name: display_text(fact) for name, fact in content.facts.items()},
         "sentence": content.translation.source_text,
@@ -249,7 +249,7 @@ def _steps(translation: Translation) -> list[tuple[str, str, list[str]]]:
     ]
 
 
-def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, Any]:
+def _kind(content: PageContent, kind: AttentionKind, blocks: list[str]) -> dict[str, Any]:
     """One kind; its weights go to `blocks`, those of both label modes together if they are the same."""
     modes: dict[str, Any] = {}
     for mode in LABEL_MODES:
@@ -280,7 +280,7 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
 
 
 def _view(
-    content: PageContent, kind: MapKind, mode: LabelMode
+    content: PageContent, kind: AttentionKind, mode: LabelMode
 ) -> tuple[MapView, bool, tuple[frozenset[int], frozenset[int]]]:
     """The maps of a kind, whether they are differences, and their new rows and columns."""
     selection = Selection(mode, content.selection.merge_words, content.selection.hide)
@@ -295,7 +295,7 @@ def _view(
     return MapView(labelled), is_signed, new
 
 
-def _marks(content: PageContent, kind: MapKind, mode: LabelMode, view: MapView) -> list[list[dict[str, Any]]]:
+def _marks(content: PageContent, kind: AttentionKind, mode: LabelMode, view: MapView) -> list[list[dict[str, Any]]]:
     """The experiment's changes to each map: [L][H]."""
     num_layers, num_heads = content.maps[kind].shape[:2]
     marks = [

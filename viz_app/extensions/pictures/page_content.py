@@ -2,7 +2,8 @@
 
 from augenmerk.core.counting import joined
 from augenmerk.core.maps.measure import MeasureName
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
+from augenmerk.core.translation.result import FloatArray, Translation
 
 from ...state.experiment_state import ExperimentState
 from .html_page import PageContent
@@ -52,10 +53,12 @@ def page_content(state: ExperimentState, model: str) -> PageContent | None:
     )
 
 
-def _maps_of(state: ExperimentState, translation: Translation, measure: MeasureName) -> dict[MapKind, FloatArray]:
+def _maps_of(state: ExperimentState, translation: Translation, measure: MeasureName) -> dict[AttentionKind, FloatArray]:
     """The maps of a translation in one measure; weights of every kind, or the kinds that the measure exists for."""
     if measure == "weight":
-        return {kind: translation.maps.of_kind(kind) for kind in MAP_KINDS}
+        return {kind: translation.maps.of_kind(kind) for kind in ATTENTION_KINDS}
     return {
-        kind: state.maps.maps_of(translation, kind) for kind in MAP_KINDS if state.maps.shown_measure(kind) == measure
+        kind: state.maps.maps_of(translation, kind)
+        for kind in ATTENTION_KINDS
+        if state.maps.shown_measure(kind) == measure
     }

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from augenmerk.core.extensions.page.scripts import joined_script
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, in_groups
-from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.result import Translation
 
 from ...palette import DARK, LIGHT, Palette
 from ...state.color_scale import color_table
@@ -55,7 +55,7 @@ def page_script(modules: Iterable[str], names: Iterable[str]) -> str:
 
 def changes_in_words(experiment: Experiment, original: Translation) -> tuple[str, ...]:
     """The changes as the window names them, those of complete groups of heads together."""
-    shapes = {kind: original.maps.of_kind(kind).shape[:2] for kind in MAP_KINDS}
+    shapes = {kind: original.maps.of_kind(kind).shape[:2] for kind in ATTENTION_KINDS}
     heads = [Head(kind, layer, head) for kind, shape in shapes.items() for layer, head in np.ndindex(*shape)]
     return tuple(name for name, _ in in_groups(experiment.interventions, heads))
 

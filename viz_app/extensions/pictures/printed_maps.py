@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from augenmerk.core.model.heads import AttentionKind
 from augenmerk.core.quantities import number
-from augenmerk.core.translation.result import MapKind
 
 from ...heatmap.drawing import Drawing
 from ...palette import LIGHT
@@ -48,7 +48,7 @@ def scale_ends(scale: ColorScale) -> tuple[str, str]:
     return (f"−{largest}", f"+{largest}") if scale.is_signed else ("0", largest)
 
 
-def small_maps(state: ExperimentState, kind: MapKind) -> DrawingBlock:
+def small_maps(state: ExperimentState, kind: AttentionKind) -> DrawingBlock:
     """All heads of a kind in their current state, a line for each layer."""
     values = state.maps.view_all(kind).values
     scales = color_scales(state.maps, kind)

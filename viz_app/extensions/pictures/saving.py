@@ -32,10 +32,10 @@ from PySide6.QtWidgets import QWidget
 from augenmerk.core.counting import Counted, display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.maps.measures import MEASURES
+from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path
-from augenmerk.core.translation.result import MAP_KINDS
 
 from ...heatmap.drawing import Drawing, large_map
 from ...state import map_text
@@ -226,7 +226,7 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
     view = snapshot.view
     measured = {
         f"{state.settings.measure}_{kind}": maps.maps_of(translation, kind)
-        for kind in MAP_KINDS
+        for kind in ATTENTION_KINDS
         if maps.shown_measure(kind) != "weight"
     }
     original = state.result.original if maps.shown == "difference" else None
@@ -238,8 +238,12 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
         "source_tokens": np.array(translation.source_tokens),
         "read_tokens": np.array(translation.read_tokens),
         "predicted_tokens": np.array(translation.predicted_tokens),
-        **{kind: translation.maps.of_kind(kind) for kind in MAP_KINDS},
-        **({f"original_{kind}": original.maps.of_kind(kind) for kind in MAP_KINDS} if original is not None else {}),
+        **{kind: translation.maps.of_kind(kind) for kind in ATTENTION_KINDS},
+        **(
+            {f"original_{kind}": original.maps.of_kind(kind) for kind in ATTENTION_KINDS}
+            if original is not None
+            else {}
+        ),
         **measured,
     }
 
@@ -299,7 +303,7 @@ class Saving:
         queries = f"{snapshot.view.query_band_name}s"
         facts = {name: value for name, value in snapshot.facts.items() if name not in (*OF_ONE_MAP, queries)}
         facts[queries] = f"token {state.settings.label_mode}, in encoder maps source token"
-        blocks = [small_maps(state, kind) for kind in MAP_KINDS]
+        blocks = [small_maps(state, kind) for kind in ATTENTION_KINDS]
         save_figure(grid_figure(blocks, self._caption(in_one_line(facts))), target)
 
     def save_page(self, target: Path) -> None:

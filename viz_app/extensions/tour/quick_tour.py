@@ -6,11 +6,11 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import HeadScaled, in_groups
-from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.result import Translation
 
 from ...state.experiment_editor import edit_text, intervene, move_row, reset
 from ...state.experiment_state import ExperimentState
@@ -198,7 +198,7 @@ class QuickTour(QFrame):
         state.intents.choose_head(self._positional)
 
     def _say_positional(self) -> str:
-        num_heads = sum(layers * heads for layers, heads in map(self._state.maps.shape, MAP_KINDS))
+        num_heads = sum(layers * heads for layers, heads in map(self._state.maps.shape, ATTENTION_KINDS))
         role = self._state.roles.of(self._positional)
         share = _share_of_previous(self._translation, self._positional)
         does = "is another"

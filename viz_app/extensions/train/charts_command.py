@@ -9,9 +9,8 @@ from typing import cast
 from augenmerk.core.cli.outputs import FILMS, PICTURES, STEPS, OutputFile
 from augenmerk.core.errors import AnalysisError, ConfigError, TrainingError
 from augenmerk.core.extensions.training.film import FilmFrame, read_film
-from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKind, Head
 from augenmerk.core.quantities import counted
-from augenmerk.core.translation.result import MapKind
 
 from ...state.head_roles import clearest_head
 from ..pictures.figure_command import USER_STYLE_HELP, require_picture
@@ -123,7 +122,7 @@ def _film(run_on_disk: RunOnDisk, options: argparse.Namespace) -> Film:
 
 def _head(frames: Sequence[FilmFrame], options: argparse.Namespace) -> Head:
     """The requested head, or the clearest one at the end. Raises `AnalysisError`."""
-    kind = cast(MapKind, options.kind)
+    kind = cast(AttentionKind, options.kind)
     maps = frames[-1].translation.maps.of_kind(kind)
     if options.layer is None:
         return Head(kind, *clearest_head(maps))

@@ -32,9 +32,8 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.extensions.training.events import SampleTranslated
 from augenmerk.core.extensions.training.film import FilmFrame
 from augenmerk.core.maps.roles import ROLES
-from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKind, Head
 from augenmerk.core.quantities import counted
-from augenmerk.core.translation.result import MAP_KINDS, MapKind
 
 from ...heatmap.head_grid import HeadGrid, HeadGridArea
 from ...heatmap.heatmap import Heatmap
@@ -310,7 +309,7 @@ class FilmPanel(QFrame):
         self._timer.timeout.connect(self._advance)
         self.tabs = PanelTabs("film")
         self.probe = ElidingLabel("small")
-        self.kind_menu = ChoiceMenu("Kind of attention", {kind: (KIND_TITLES[kind],) * 2 for kind in MAP_KINDS})
+        self.kind_menu = ChoiceMenu("Kind of attention", {kind: (KIND_TITLES[kind],) * 2 for kind in ATTENTION_KINDS})
         self.layer_menu = ChoiceMenu("Layer", {})
         self.head_menu = ChoiceMenu("Head", {})
         self.play_button = QPushButton("▶  Play")
@@ -444,7 +443,7 @@ class FilmPanel(QFrame):
     def _choose_head(self, **change: object) -> None:
         state = self._playback.maps
         chosen = state.selection.head
-        kind = cast(MapKind, change.get("kind", chosen.kind))
+        kind = cast(AttentionKind, change.get("kind", chosen.kind))
         num_layers, num_heads = state.maps.shape(kind)
         layer = min(int(str(change.get("layer", chosen.layer))), num_layers - 1)
         head = min(int(str(change.get("head", chosen.head))), num_heads - 1)

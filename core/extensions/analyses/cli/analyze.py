@@ -65,7 +65,8 @@ from .explanations import (
 from .options import CHANGES_OF_A_SENTENCE, OneOrTwo, check_without_sentence, read_experiment
 
 if TYPE_CHECKING:
-    from ....translation.result import FloatArray, MapKind, Translation
+    from ....model.heads import AttentionKind
+    from ....translation.result import FloatArray, Translation
     from ....translation.translator import Translator
     from ..importance import HeadImportance
 
@@ -410,7 +411,9 @@ def _without_words(translator: "Translator", translation: "Translation", options
     }
 
 
-def shown_maps(selection: Selection, maps: "FloatArray", translation: "Translation", kind: "MapKind") -> LabelledMap:
+def shown_maps(
+    selection: Selection, maps: "FloatArray", translation: "Translation", kind: "AttentionKind"
+) -> LabelledMap:
     """The selection applied to maps [..., Q, M]. Raises `AnalysisError` if no row or no column remains."""
     shown = selection.apply(maps, translation, kind)
     if not shown.weights.size:

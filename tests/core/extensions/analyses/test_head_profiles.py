@@ -8,9 +8,9 @@ import pytest
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses.head_profiles import BATCH_SIZE, SampleProfiler, profile_heads
 from augenmerk.core.maps.roles import HeadProfiler
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
+from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
@@ -62,7 +62,7 @@ def test_a_sample_is_read_under_the_scalings_that_are_given(translator: Translat
     for index in (0, 2):
         output = Greedy() if targets is None else GivenTarget(targets[index])
         by_hand.add(translator.run(Experiment(SOURCES[index], output, changes)))
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         ours, expected = profiles.of_kind(kind), by_hand.result().of_kind(kind)
         np.testing.assert_allclose(ours.entropy, expected.entropy, rtol=1e-4)
         np.testing.assert_allclose(ours.distances, expected.distances, atol=1e-5)

@@ -10,10 +10,9 @@ import torch
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses import importance
 from augenmerk.core.extensions.analyses.importance import head_importance
-from augenmerk.core.model.heads import Head, heads_of, networks_of
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, heads_of, networks_of
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.translation.experiment import General, HeadScaled, SoftmaxTemperature
-from augenmerk.core.translation.result import MAP_KINDS
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import read_given
 
@@ -109,11 +108,11 @@ def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pyt
     longest = [pair for pair in longest_first if pair[0]][:2]
     expected = head_importance(translator, *(list(side) for side in zip(*longest, strict=True)))
     np.testing.assert_allclose(part.of_networks("decoder"), expected.of_networks("decoder"), atol=1e-6)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(part.of_kind(kind), expected.of_kind(kind), atol=1e-6)
         np.testing.assert_array_equal(last.of_kind(kind), whole.of_kind(kind))
 
 
 def test_the_largest_importance_is_the_end_of_the_scale(translator: Translator) -> None:
     importance = head_importance(translator, SOURCES, TARGETS)
-    assert importance.largest == pytest.approx(max(np.abs(importance.of_kind(kind)).max() for kind in MAP_KINDS))
+    assert importance.largest == pytest.approx(max(np.abs(importance.of_kind(kind)).max() for kind in ATTENTION_KINDS))

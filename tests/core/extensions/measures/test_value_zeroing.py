@@ -11,11 +11,11 @@ from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.measures import value_zeroing as module
 from augenmerk.core.maps.measures import MEASURES, measure, measure_maps
 from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head, Network
 from augenmerk.core.model.interventions import NO_INTERVENTIONS, Interventions
 from augenmerk.core.model.sites import PairPass
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.translation.result import MAP_KINDS, MapKind, TranslationStoppedError
+from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, PRE, make_model, scaled
 
@@ -25,7 +25,7 @@ TOLERANCE = 1e-3
 
 
 def shares_by_definition(
-    model: Transformer, kind: MapKind, layer: int, interventions: Interventions = NO_INTERVENTIONS
+    model: Transformer, kind: AttentionKind, layer: int, interventions: Interventions = NO_INTERVENTIONS
 ) -> np.ndarray:
     """[Q, M], in double precision."""
     model = deepcopy(model).double()
@@ -63,8 +63,8 @@ def shares_by_definition(
 
 
 @pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
-@pytest.mark.parametrize("kind", MAP_KINDS)
-def test_shares_are_those_of_the_definition(config: ModelConfig, kind: MapKind) -> None:
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_shares_are_those_of_the_definition(config: ModelConfig, kind: AttentionKind) -> None:
     model = make_model(config)
     maps = measure_maps(Pass(PairPass(model, SOURCE, READ)), "value-zeroing", kind)
     for layer in range(len(maps)):
@@ -73,8 +73,8 @@ def test_shares_are_those_of_the_definition(config: ModelConfig, kind: MapKind) 
         assert expected.max() - expected.min() > 0.1, "the test would see a difference"
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
-def test_changes_of_the_experiment_apply(kind: MapKind) -> None:
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_changes_of_the_experiment_apply(kind: AttentionKind) -> None:
     model = make_model(PRE)
     parts = [Head(kind, 1, 2), Head("cross", 1, 0), Network("encoder" if kind == "encoder" else "decoder", 1)]
     changes = scaled(model, parts, 0.25)
@@ -91,8 +91,8 @@ def test_keys_of_an_attention_that_is_off_have_no_share() -> None:
     np.testing.assert_allclose(maps[0].sum(axis=-1), 1, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", MAP_KINDS)
-def test_long_texts_are_computed_in_parts(kind: MapKind, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_long_texts_are_computed_in_parts(kind: AttentionKind, monkeypatch: pytest.MonkeyPatch) -> None:
     model_pass = Pass(PairPass(make_model(), SOURCE, READ))
     whole = measure_maps(model_pass, "value-zeroing", kind)
     monkeypatch.setattr(module, "MAX_NUMBERS", 1)

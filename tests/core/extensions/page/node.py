@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from augenmerk.core.extensions.page.packing import PackedModel, engine_script, pack_model
+from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import experiment_to_json, part_to_json
-from augenmerk.core.translation.result import MAP_KINDS, Translation
+from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
 
 TOLERANCE = 1e-4
@@ -85,7 +86,7 @@ def check_same(expected: Translation, answer: dict[str, Any]) -> None:
             [alternative.log_probability for alternative in alternatives], abs=TOLERANCE
         )
         assert (here[0]["token"], here[0]["entry"]) == (alternatives[0].token, alternatives[0].entry)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         maps = answer["attention"][kind]
         values = np.frombuffer(base64.b64decode(maps["values"]), "<f4").reshape(maps["shape"])
         np.testing.assert_allclose(values, expected.maps.of_kind(kind), rtol=0, atol=TOLERANCE, err_msg=str(about))

@@ -12,8 +12,8 @@ import pytest
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
-from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import FloatArray, MapKind
+from augenmerk.core.model.heads import AttentionKind, Head
+from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.extensions.pictures.html_page import ScenePart, lesson_page_html, save_lesson_page
 from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
 from augenmerk.viz_app.extensions.pictures.worksheet import SheetScene, save_sheet
@@ -114,7 +114,7 @@ def test_scenes_are_printed_two_on_a_page_with_room_for_answers() -> None:
         assert rule in printed, rule
 
 
-def heads_in(maps: Mapping[MapKind, FloatArray]) -> list[Head]:
+def heads_in(maps: Mapping[AttentionKind, FloatArray]) -> list[Head]:
     return [Head(kind, *index) for kind, array in maps.items() for index in np.ndindex(*array.shape[:2])]
 
 

@@ -14,9 +14,9 @@ import pytest
 from PySide6.QtGui import QImage
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.viz_app.extensions.pictures.saving import Saving, take_snapshot
 from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.state.color_scale import PAPER
@@ -183,7 +183,7 @@ def test_the_page_in_an_svg_has_no_bitmap_that_a_viewer_must_enlarge(
     saving.save_page(tmp_path / "page.svg")
     elements = list(ElementTree.parse(tmp_path / "page.svg").iter())
     images = [element for element in elements if element.tag.endswith("}image")]
-    num_heads = sum(np.prod(page.state.maps.shape(kind)) for kind in MAP_KINDS)
+    num_heads = sum(np.prod(page.state.maps.shape(kind)) for kind in ATTENTION_KINDS)
     assert len(images) == num_heads, "the thumbnails, and nothing else"
     address = "{http://www.w3.org/1999/xlink}href"
     for image in images:

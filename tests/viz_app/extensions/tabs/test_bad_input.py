@@ -7,9 +7,8 @@ import pytest
 from PySide6.QtWidgets import QAbstractScrollArea
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from augenmerk.core.translation.result import MAP_KINDS, MapKind
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.state.experiment_editor import force, intervene, set_output
 from augenmerk.viz_app.state.tabs import TABS
@@ -61,16 +60,16 @@ def test_every_tab_takes_short_long_and_unknown_sentences(
     context = make_context(model, sentence)
     translation = context.state.translation
     assert translation is not None
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(translation.maps.of_kind(kind).sum(axis=-1), 1, atol=1e-4)
     _check_every_tab(_panel(context, qtbot), qtbot)
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
 @all_models
 def test_all_heads_of_a_layer_off(
-    make_context: MakeContext, qtbot: QtBot, translators: dict[str, Translator], model: str, kind: MapKind
+    make_context: MakeContext, qtbot: QtBot, translators: dict[str, Translator], model: str, kind: AttentionKind
 ) -> None:
     context = make_context(model)
     panel = _panel(context, qtbot)

@@ -7,9 +7,9 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
 
-from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKind, Head
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray, MapKind
+from augenmerk.core.translation.result import FloatArray
 
 from ....heatmap.head_grid import HeadGrid, HeadGridArea
 from ....heatmap.heatmap import Heatmap, least_height
@@ -73,7 +73,7 @@ class MapFigure(ChapterFigure):
 
 
 HEADINGS = ("", "queries from", "keys and values from", "mask", "each map: rows × columns")
-ORIGINS: dict[MapKind, tuple[str, str, str]] = {
+ORIGINS: dict[AttentionKind, tuple[str, str, str]] = {
     "encoder": ("source", "source", "none"),
     "decoder": ("translation, so far", "translation, so far", "causal"),
     "cross": ("translation, so far", "the encoder's output", "none"),
@@ -93,14 +93,14 @@ class KindsFigure(ChapterFigure):
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
-        self.buttons = {kind: QPushButton(KIND_TITLES[kind]) for kind in MAP_KINDS}
-        self.shapes = {kind: label("number") for kind in MAP_KINDS}
+        self.buttons = {kind: QPushButton(KIND_TITLES[kind]) for kind in ATTENTION_KINDS}
+        self.shapes = {kind: label("number") for kind in ATTENTION_KINDS}
         grid = QGridLayout()
         grid.setHorizontalSpacing(14)
         grid.setVerticalSpacing(6)
         for column, heading in enumerate(HEADINGS):
             grid.addWidget(label("muted", heading, wraps=True), 0, column)
-        for row, kind in enumerate(MAP_KINDS, start=1):
+        for row, kind in enumerate(ATTENTION_KINDS, start=1):
             button = self.buttons[kind]
             button.setCheckable(True)
             button.setProperty("role", "chapter")
@@ -121,7 +121,7 @@ class KindsFigure(ChapterFigure):
                 num_rows, num_columns = self.translation.maps.of_kind(kind).shape[-2:]
                 self.shapes[kind].setText(f"{num_rows} × {num_columns}")
 
-    def _choose(self, kind: MapKind) -> None:
+    def _choose(self, kind: AttentionKind) -> None:
         head = self.state.selection.head
         self.state.intents.choose_head(Head(kind, head.layer, head.head))
         self.redraw()

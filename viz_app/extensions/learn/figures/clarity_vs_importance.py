@@ -9,9 +9,8 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.model.heads import KIND_TITLES, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKind, Head
 from augenmerk.core.quantities import number
-from augenmerk.core.translation.result import MAP_KINDS, MapKind
 
 from ....theme import current_theme, scaled, scales
 from ....widgets.labels import label
@@ -27,7 +26,7 @@ RADIUS, NEAR = 5, 14
 LEAST_EFFECT = 0.1
 """The axis extends at least this far to both sides. If no head matters, the points are near the line."""
 CLARITY = "Clarity = mean of the rows’ largest weights × number of different tokens they point at / number of rows"
-COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
+COLORS: dict[AttentionKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
 
 
 class ClarityVsImportanceFigure(ChapterFigure):
@@ -147,9 +146,9 @@ class HeadPlot(LineChart):
         advance, gap = painter.fontMetrics().horizontalAdvance, scaled(28)
         names = KIND_TITLES
         if sum(advance(name) + gap for name in names.values()) > self.width():
-            names = {kind: kind.capitalize() for kind in MAP_KINDS}
+            names = {kind: kind.capitalize() for kind in ATTENTION_KINDS}
         right = self.area.right()
-        for kind in reversed(MAP_KINDS):
+        for kind in reversed(ATTENTION_KINDS):
             name = names[kind]
             right -= advance(name)
             painter.setPen(theme.color("text"))
@@ -195,14 +194,14 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
 def correlations_in_words(points: Sequence[HeadPoint]) -> str:
     """The rank correlations of clarity and change: of each kind, and of all heads."""
 
-    def correlation(*kinds: MapKind) -> str:
+    def correlation(*kinds: AttentionKind) -> str:
         chosen = [point for point in points if point.head.kind in kinds]
         coefficient = rank_correlation([point.clarity for point in chosen], [point.effect for point in chosen])
         return "–" if np.isnan(coefficient) else number(coefficient, signed=True)
 
-    of_kinds = ", ".join(f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in MAP_KINDS)
+    of_kinds = ", ".join(f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in ATTENTION_KINDS)
     return (
-        f"Rank correlation of clarity and change: {of_kinds}; all heads together {correlation(*MAP_KINDS)} (−1: the "
-        "clearer, the more is lost; 0: no relation). A head is clear if each row of its map has one strong cell, at "
+        f"Rank correlation of clarity and change: {of_kinds}; all heads together {correlation(*ATTENTION_KINDS)} (−1: "
+        "the clearer, the more is lost; 0: no relation). A head is clear if each row of its map has one strong cell, at "
         "different tokens."
     )

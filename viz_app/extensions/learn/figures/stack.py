@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.extensions.info.size import MODULES, Module, Size, SizeRow, size_rows, total
+from augenmerk.core.model.heads import SIDES, Side
 from augenmerk.core.quantities import counted
 
 from ....state.model_info import ModelInfo
@@ -18,8 +19,6 @@ from ....theme import CHIP_RADIUS, current_theme, scaled
 from ....widgets.commands import Command, run_by_key
 
 NORM: Final = "norm"
-Side = Literal["encoder", "decoder"]
-SIDES: tuple[Side, ...] = ("encoder", "decoder")
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from augenmerk.core.extensions.analyses.samples import require_languages_of_samp
 from augenmerk.core.extensions.training.corpora.multi30k import cache_path
 from augenmerk.core.extensions.training.corpora.parallel import read_pair, read_sentences
 from augenmerk.core.maps.roles import SampleProfiles, role_of
-from augenmerk.core.model.heads import Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.quantities import counted
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.text.languages import sentence_with_code
 from augenmerk.core.translation.experiment import General
-from augenmerk.core.translation.result import MAP_KINDS, FloatArray
+from augenmerk.core.translation.result import FloatArray
 
 from ....state.experiment_editor import named
 from ....state.experiment_state import ExperimentState
@@ -138,7 +138,7 @@ class HeadsState:
         if self.behaviour is None:
             return []
         rows: list[tuple[Head, tuple[str, ...]]] = []
-        for kind in MAP_KINDS:
+        for kind in ATTENTION_KINDS:
             of_kind = self.behaviour.of_kind(kind)
             for layer, head in np.ndindex(*of_kind.entropy.shape):
                 cells = (

@@ -14,10 +14,10 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, TextError
 from augenmerk.core.extensions.analyses.head_profiles import SampleProfiler
 from augenmerk.core.maps.roles import SampleProfiles, SampleRoles, write_sample_roles
-from augenmerk.core.model.heads import SIDES, Head, Network, heads_of, networks_of
+from augenmerk.core.model.heads import ATTENTION_KINDS, SIDES, Head, Network, heads_of, networks_of
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import Experiment, General, Greedy
-from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
+from augenmerk.core.translation.result import TranslationStoppedError
 
 from ....heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ....state.experiment_editor import toggle
@@ -328,7 +328,7 @@ class HeadsTab(ComputingTab):
                     tuple(str(head + 1) for head in range(importance.of_kind(kind).shape[1])),
                     KIND_NAMES[kind],
                 )
-                for kind in MAP_KINDS
+                for kind in ATTENTION_KINDS
             ]
             networks = [importance.of_networks(side) for side in SIDES]
             num_layers = max(map(len, networks))
@@ -416,16 +416,16 @@ def shortened(name: str) -> str:
 
 def part_of(cell: MatrixCell) -> Head | Network:
     """The head or network of a cell."""
-    if cell.matrix == len(MAP_KINDS):
+    if cell.matrix == len(ATTENTION_KINDS):
         return Network(SIDES[cell.row], cell.column)
-    return Head(MAP_KINDS[cell.matrix], cell.row, cell.column)
+    return Head(ATTENTION_KINDS[cell.matrix], cell.row, cell.column)
 
 
 def cell_of(part: Head | Network) -> MatrixCell:
     """The cell of a head or network."""
     if isinstance(part, Network):
-        return MatrixCell(len(MAP_KINDS), SIDES.index(part.side), part.layer)
-    return MatrixCell(MAP_KINDS.index(part.kind), part.layer, part.head)
+        return MatrixCell(len(ATTENTION_KINDS), SIDES.index(part.side), part.layer)
+    return MatrixCell(ATTENTION_KINDS.index(part.kind), part.layer, part.head)
 
 
 def thousandths(value: float) -> str:

@@ -16,9 +16,9 @@ from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.extensions.analyses.importance import BATCH_SIZE, HeadImportance, head_importance
 from augenmerk.core.maps.roles import read_sample_roles, roles_path
-from augenmerk.core.model.heads import Head, Network
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, scaling
-from augenmerk.core.translation.result import MAP_KINDS, TranslationStoppedError
+from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.tabs.heads.meanings import SampleKind
 from augenmerk.viz_app.extensions.tabs.heads.state import (
@@ -79,7 +79,7 @@ def _assert_same(importance: HeadImportance, other: HeadImportance) -> None:
     assert (importance.num_sentences, importance.num_tokens) == (other.num_sentences, other.num_tokens)
     assert (importance.num_skipped, importance.changes) == (other.num_skipped, other.changes)
     assert importance.before == pytest.approx(other.before, abs=1e-6)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(importance.of_kind(kind), other.of_kind(kind), atol=1e-6)
 
 
@@ -117,7 +117,7 @@ def test_batches_add_up_to_the_whole_sample(
     assert (importance.num_sentences, importance.num_tokens) == (NUM, whole.num_tokens)
     assert importance.changes == changes
     assert importance.before == pytest.approx(whole.before, abs=1e-5)
-    for kind in MAP_KINDS:
+    for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(importance.of_kind(kind), whole.of_kind(kind), atol=2e-5)
     assert [update.partial.num_sentences for update in partial if isinstance(update.partial, HeadImportance)] == [
         BATCH_SIZE,
