@@ -227,9 +227,9 @@ def hide(labelled: LabelledMap, kinds: Collection[HiddenKind]) -> LabelledMap:
     kept_keys = [entry for entry, label in enumerate(labelled.keys.labels) if not is_hidden(label, kinds)]
     before = labelled.weights[..., kept_queries, :]
     weights = before[..., kept_keys]
-    former = before.sum(axis=-1, dtype=np.float64)
+    previous = before.sum(axis=-1, dtype=np.float64)
     visible = weights.sum(axis=-1, dtype=np.float64)
-    share = np.divide(visible, former, out=np.zeros_like(visible), where=former > 0).clip(0, 1)
+    share = np.divide(visible, previous, out=np.zeros_like(visible), where=previous > 0).clip(0, 1)
     share[share <= NOTHING_LEFT] = 0
     factor = np.divide(1, share, out=np.zeros_like(share), where=share > 0)
     hidden_before = labelled.hidden_mass[..., kept_queries]

@@ -36,7 +36,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene, toggle
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.translate.page import TranslatePage, Veil
+from augenmerk.viz_app.translate.page import DimmingOverlay, TranslatePage
 from tests.checkpoints import write_untrained_checkpoint
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
@@ -376,11 +376,11 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     assert isinstance(window.state.shown, Stale)
     assert all(part.grab().toImage() != picture for part, picture in zip(covered, clear, strict=True))
     directly = Qt.FindChildOption.FindDirectChildrenOnly
-    assert [part.findChild(Veil, options=directly).isHidden() for part in outdated] == [False] * 6  # type: ignore[union-attr]
+    assert [part.findChild(DimmingOverlay, options=directly).isHidden() for part in outdated] == [False] * 6  # type: ignore[union-attr]
     _settle(qtbot, window)
     fitting = Experiment(SENTENCE, Greedy(), (FORCED, REMOVED))
     _check(window, Translator.load(one_layer, "cpu").compare(fitting))
-    assert all(veil.isHidden() for veil in page._veils)
+    assert all(overlay.isHidden() for overlay in page._overlays)
     assert page.sentence.note.isVisible()
     assert "does not fit this model or sentence: cross 2·1 off." in page.sentence.note.text()
 

@@ -32,7 +32,7 @@ RING_MARGIN_SHARE = 0.12
 """Distance of a ring from its cell, as a share of the cell's side."""
 LEVEL_OVERLAP_PX = 5.0
 """How far a level arrow reaches into the cell that it points at."""
-VEIL_OPACITY = 0.72
+DIMMED_OPACITY = 0.72
 """Opacity of the ground over dimmed cells."""
 
 
@@ -112,13 +112,13 @@ class Shape:
 
     Attributes:
         kind: a filled rectangle, a filled ellipse, an outline, a line from the upper left to the lower right corner, an
-            outlined ellipse, or a rectangle of the ground that lets a little through (`VEIL_OPACITY`).
+            outlined ellipse, or a rectangle of the ground that lets a little through (`DIMMED_OPACITY`).
         box: its place, in pixels from the upper left cell; of a line, width and height may be negative.
         color: the role of its colour: "accent" for selected items, "warm" for changed ones, "pointer".
         pen_px: width of outline or line.
     """
 
-    kind: Literal["fill", "dot", "frame", "line", "ring", "veil"]
+    kind: Literal["fill", "dot", "frame", "line", "ring", "dimmed"]
     box: Box
     color: Literal["accent", "warm", "pointer"]
     pen_px: float = 0.0
@@ -139,12 +139,12 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
         scale: of the marks next to it; below 1 for small maps, which are close together.
     """
     bar_px, dot_px = BAR_PX * scale, DOT_PX * scale
-    veils = [Shape("veil", window, "pointer")] if marks.is_dimmed else []
+    dimmed_areas = [Shape("dimmed", window, "pointer")] if marks.is_dimmed else []
     changed, set_by_hand, forced = (_visible(bands, cell, window) for bands in (marks.changed, marks.set, marks.forced))
     bars = [_beside(band, box, window, -CHANGED_PX * scale, bar_px) for band, box in changed]
     bars += [_beside(band, box, window, SET_PX * scale, bar_px) for band, box in set_by_hand]
     dots = [_beside(band, box, window, FORCED_PX * scale, dot_px) for band, box in forced]
-    shapes = veils + [Shape("fill", bar, "warm") for bar in bars]
+    shapes = dimmed_areas + [Shape("fill", bar, "warm") for bar in bars]
     shapes += [Shape("dot", _middle(bar, dot_px), "warm") for bar in dots]
     shapes += [Shape("frame", box, "accent", 1.4) for _, box in _visible(marks.lit, cell, window)]
     if marks.pinned is not None:
@@ -172,7 +172,7 @@ def _pointed_box(pointed: Pointed, cell: tuple[float, float], window: Box) -> Bo
 def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
     """A pointer at a box; `around`: the part of the drawing that it may dim."""
     if style == "dim":
-        return [Shape("veil", box, "pointer") for box in _boxes_around(at, around)]
+        return [Shape("dimmed", box, "pointer") for box in _boxes_around(at, around)]
     factor = min(max(at.height / POINTED_PX, 1.0), MAX_LARGER) if at.height < around.height else 1.0
     lines_px = POINTER_PX * factor**0.5
     if style == "ring":

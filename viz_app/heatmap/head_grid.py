@@ -33,7 +33,7 @@ from ..state.marks import lit_keys, lit_queries, marks_of_heads
 from ..theme import Theme, scaled
 from ..widgets.canvas import Canvas
 from ..widgets.layouts import VerticalScrollArea
-from .drawing import SMALL_SCALE, VEIL_OPACITY, Box, mark_shapes
+from .drawing import DIMMED_OPACITY, SMALL_SCALE, Box, mark_shapes
 from .map_image import draw_thumbnail, draws_shapes, map_images, paint_shapes
 
 MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
@@ -49,7 +49,7 @@ SWITCH_SIZE = 15
 MIN_WITH_SWITCH = 24
 NO_DIFFERENCE = "no difference"
 FOLDED, UNFOLDED = "▸", "▾"
-VEIL = 0.62
+UNPICKED_OPACITY = 0.62
 SCROLL_BAR_WIDTH = 12
 NUM_KEPT = 40
 """Layouts, lists of images and whole pictures of the grid: returning to a scale or a measure draws one picture."""
@@ -273,19 +273,20 @@ class GridPainter:
         return " · ".join(parts)
 
     def _paint_lit(self, painter: QPainter) -> None:
-        """Veils all but the queries, or else keys, of pinned and picked tokens; marks both."""
-        veil, accent = self.theme.color("panel", VEIL), self.theme.color("accent")
+        """Dims all but the queries, or else keys, of pinned and picked tokens; marks both."""
+        ground = self.theme.color("panel", UNPICKED_OPACITY)
+        accent = self.theme.color("accent")
         for kind in ATTENTION_KINDS:
             view = self.state.maps.view_all(kind)
             queries = view.bands(queries=lit_queries(self.state, kind))
             keys = view.bands(keys=lit_keys(self.state, kind))
             shape = view.values.shape[-2:]
             for thumbnail in self._places_of(kind) if queries or keys else ():
-                veiled = QRegion(thumbnail)
+                dimmed = QRegion(thumbnail)
                 for band in queries or keys:
-                    veiled -= QRegion(_band_rect(thumbnail, band, shape))
-                for rect in veiled:  # type: ignore[attr-defined]
-                    painter.fillRect(rect, veil)
+                    dimmed -= QRegion(_band_rect(thumbnail, band, shape))
+                for rect in dimmed:  # type: ignore[attr-defined]
+                    painter.fillRect(rect, ground)
                 for band in (*queries, *keys):
                     lit = _band_rect(thumbnail, band, shape)
                     edge = QRect(lit.left() - 3, lit.top(), 3, lit.height())
@@ -350,7 +351,7 @@ class GridPainter:
         painter.setFont(font)
         box = painter.fontMetrics().tightBoundingRect(text).adjusted(-1, -1, 2, 2)
         box.moveBottomRight(thumbnail.bottomRight())
-        painter.fillRect(box, self.theme.color("panel", VEIL_OPACITY))
+        painter.fillRect(box, self.theme.color("panel", DIMMED_OPACITY))
         painter.setPen(self.theme.color("warm"))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 

@@ -101,7 +101,7 @@ class LargeMap(Canvas):
         had_view, is_shown = self._view is not None, self._state.settings.known_picture == self.picture
         view = self._state.maps.view() if is_shown else None
         if self._view is not None and (view is None or view.all_labels != self._view.all_labels):
-            self._state.selection.clear_hovered()  # the mouse is over a place of the former drawing
+            self._state.selection.clear_hovered()  # the mouse is over a place of the previous drawing
         self._view = view
         if is_shown or had_view:
             self.rebuild()

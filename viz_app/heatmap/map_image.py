@@ -10,7 +10,7 @@ from augenmerk.core.translation.result import FloatArray
 
 from ..state.color_scale import ColorTable
 from ..theme import Theme
-from .drawing import VEIL_OPACITY, Shape
+from .drawing import DIMMED_OPACITY, Shape
 
 HATCH_STEP = 6.0
 """Pixels between two lines of a hatching."""
@@ -143,5 +143,5 @@ def paint_shapes(painter: QPainter, shapes: Sequence[Shape], corner: QPointF, th
                 painter.drawEllipse(box)
             case "ring":
                 painter.drawEllipse(box)
-            case "veil":
-                painter.fillRect(box, theme.color("panel", VEIL_OPACITY))
+            case "dimmed":
+                painter.fillRect(box, theme.color("panel", DIMMED_OPACITY))

@@ -316,9 +316,9 @@ def redo(editor: ExperimentEditor) -> Edit:
     return Edit(editor.redo(), drops_misfits=True)
 
 
-def resume_history(former: ExperimentEditor) -> Intent:
-    """The former experiment with its history."""
-    return lambda editor: Edit(former.restored())  # another model may be in use now
+def resume_history(previous: ExperimentEditor) -> Intent:
+    """The previous experiment with its history."""
+    return lambda editor: Edit(previous.restored())  # another model may be in use now
 
 
 def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:

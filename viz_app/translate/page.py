@@ -26,7 +26,7 @@ from ..widgets.layouts import column_of, row_of, set_visible
 from ..worker.explaining import LeftOutWordsJob
 from ..worker.inference import ExperimentController, Failure
 
-VEIL_OPACITY = 0.6
+OVERLAY_OPACITY = 0.6
 
 
 class TranslatePage(QWidget):
@@ -75,7 +75,7 @@ class TranslatePage(QWidget):
         self._lay_out()
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.chips_area)
-        self._veils = [Veil(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
+        self._overlays = [DimmingOverlay(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
         self._left_out = RequestState()
         self._connect()
         self.show_message("")
@@ -208,8 +208,8 @@ class TranslatePage(QWidget):
         set_visible(self.message, not has_result, focus_to=self.sentence.input)
 
     def _show_whether_outdated(self) -> None:
-        for veil in self._veils:
-            veil.cover(self.state.shown.is_outdated)
+        for overlay in self._overlays:
+            overlay.cover(self.state.shown.is_outdated)
 
     def _on_failed(self, failure: Failure) -> None:
         """Reports a failure once: in place of the maps, or in the note next to maps that stay."""
@@ -244,7 +244,7 @@ CANCEL_OR_UNPIN = Command[TranslatePage](
 )
 
 
-class Veil(QWidget):
+class DimmingOverlay(QWidget):
     """Covers its parent and takes its mouse events while it is shown."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -268,7 +268,7 @@ class Veil(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Washes the colours out."""
-        QPainter(self).fillRect(event.rect(), current_theme().color("background", VEIL_OPACITY))
+        QPainter(self).fillRect(event.rect(), current_theme().color("background", OVERLAY_OPACITY))
 
 
 ANALYSIS_SHARE = 1 / 3

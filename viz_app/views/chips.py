@@ -18,7 +18,7 @@ from augenmerk.core.text.vocabulary import STARTS
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention, in_groups, scaling
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 
-from ..heatmap.drawing import POINTER_PX, VEIL_OPACITY, Box, pointer_shapes
+from ..heatmap.drawing import DIMMED_OPACITY, POINTER_PX, Box, pointer_shapes
 from ..heatmap.heatmap import selection_mode_of
 from ..heatmap.map_image import paint_shapes
 from ..state import experiment_editor as edits
@@ -181,7 +181,7 @@ class WordChips(Canvas):
         pointer = self._state.selection.pointer if pointed is not None else None
         dims_others = pointer is not None and pointer.style == "dim"
         for word, box in self._chips:
-            painter.setOpacity(1 - VEIL_OPACITY if dims_others and word != pointed else 1)
+            painter.setOpacity(1 - DIMMED_OPACITY if dims_others and word != pointed else 1)
             self._paint_box(painter, word, box, shares.get(word, 0.0), is_outlined=word in outlined)
             self._paint_word(painter, word, box)
             self._paint_bar(painter, box, math.exp(translation.word_log_probability(word)))

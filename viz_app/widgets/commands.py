@@ -174,8 +174,8 @@ def shown_keys(keys: Iterable[Key]) -> str:
         names.append(f"{before}+{shown}" if before else shown)
     names = list(dict.fromkeys(names))
     text = "".join(names[:1])
-    for former, name in pairwise(names):
-        are_arrows = former[:-1] == name[:-1] and {former[-1], name[-1]} <= set(ARROWS.values())
+    for previous, name in pairwise(names):
+        are_arrows = previous[:-1] == name[:-1] and {previous[-1], name[-1]} <= set(ARROWS.values())
         text += f"{' ' if are_arrows else ', '}{name}"
     return text
 

@@ -25,8 +25,8 @@ from augenmerk.viz_app.extensions.pictures.printed_maps import (
     small_maps,
 )
 from augenmerk.viz_app.heatmap.drawing import (
+    DIMMED_OPACITY,
     SMALL_SCALE,
-    VEIL_OPACITY,
     Box,
     Drawing,
     Shape,
@@ -134,10 +134,10 @@ def check_shapes(plain: Pixels, pixels: Pixels, corner: tuple[float, float], sha
             slice(max(0, round(x) - pad), round(x_end) + pad + 1),
         )
         color = np.array(to_rgb(PRINT_COLORS[shape.color])) * 255
-        if shape.kind == "veil":
+        if shape.kind == "dimmed":
             inner = slice(round(y) + 3, round(y_end) - 2), slice(round(x) + 3, round(x_end) - 2)
             far, near = (255 - np.percentile(image[inner], 20) for image in (plain, pixels))
-            assert near == pytest.approx((1 - VEIL_OPACITY) * far, abs=4), shape
+            assert near == pytest.approx((1 - DIMMED_OPACITY) * far, abs=4), shape
             outside[slices] = False
             continue
         is_drawn = difference[slices] & (np.abs(pixels[slices] - color).sum(axis=2) < 200)

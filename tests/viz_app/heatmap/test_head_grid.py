@@ -302,7 +302,7 @@ def test_a_head_that_is_off_still_shows_its_map(qtbot: QtBot, theme: Theme) -> N
     picture = grid.grab().toImage()
     assert picture.copy(box) != before.copy(box)
     colors = {picture.pixel(x, y) for x in range(box.left(), box.right()) for y in range(box.top(), box.bottom())}
-    assert len(colors) > 10, "the map is seen through the veil"
+    assert len(colors) > 10, "the map is seen through the dimmed"
 
 
 def test_the_factor_of_a_scaled_head_stands_on_its_map_alone(qtbot: QtBot, theme: Theme) -> None:

@@ -421,7 +421,7 @@ def test_another_model_that_refuses_a_given_target_is_asked_for_its_own(state: E
     assert state.experiment == Experiment("ein mann schläft .")
     state.accept(make_result(make_translation(experiment=state.experiment)))
     state.submit(undo)
-    assert state.experiment.output == GivenTarget("a person"), "of use once the former model is open again"
+    assert state.experiment.output == GivenTarget("a person"), "of use once the previous model is open again"
 
 
 def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state: ExperimentState) -> None:

@@ -92,7 +92,7 @@ class LessonEditing:
 
         def add(*texts: str) -> None:
             shown = with_contents(saved, self._state, texts[-1])
-            self._documents.keep_former()
+            self._documents.keep_screen()
             self._lesson.add(Scene(saved=shown, **dict(zip(SCENE_TEXTS, texts, strict=True))))
             self._documents.bar.edit_button.setChecked(True)
 
@@ -252,7 +252,7 @@ class LessonExport:
 
 
 @dataclass(frozen=True, eq=False)
-class Former:
+class ScreenBeforeLesson:
     """The screen before a lesson, which closing the lesson restores.
 
     Attributes:
@@ -273,7 +273,7 @@ class Former:
             logger.info("The screen before the lesson was not kept: %s", error)
 
     @classmethod
-    def kept(cls, state: ExperimentState, preferences: Preferences) -> "Former":
+    def kept(cls, state: ExperimentState, preferences: Preferences) -> "ScreenBeforeLesson":
         """The screen before the lesson as kept by the last session; the present one if that is impossible."""
         saved, path = with_contents(saved_experiment(state), state), preferences.own_file(BEFORE_LESSON)
         with restoring(path):
@@ -317,7 +317,7 @@ class LessonDocuments(QObject):
         super().__init__(window)
         self.state, self._preferences, self.window = state, preferences, window
         self.experiments = experiments
-        self._former: Former | None = None
+        self._before_lesson: ScreenBeforeLesson | None = None
         self._unsaved, self._keeps_unsaved = preferences.own_file(UNSAVED_LESSON), False
         self.lesson = OpenLesson()
         self.answer = SceneAnswer(self.lesson)
@@ -340,7 +340,7 @@ class LessonDocuments(QObject):
     @property
     def own_settings(self) -> MapViewSettings:
         """The user's map settings; during a lesson, those in use before the lesson."""
-        return self._former.settings if self._former is not None else self.state.settings
+        return self._before_lesson.settings if self._before_lesson is not None else self.state.settings
 
     @property
     def has_unsaved_changes(self) -> bool:
@@ -397,7 +397,7 @@ class LessonDocuments(QObject):
             if not (name or has_unsaved):
                 return None
             lesson = read_lesson(self.state, unsaved if path is None or has_unsaved else path)
-            self._former = Former.kept(self.state, self._preferences)
+            self._before_lesson = ScreenBeforeLesson.kept(self.state, self._preferences)
             self.lesson.restore(lesson, path, index, is_saved=not has_unsaved)
             if shows_scene and lesson.scenes:
                 self.lesson.go_to(self.lesson.place)
@@ -405,7 +405,7 @@ class LessonDocuments(QObject):
             failure = Failure.of(error)
             if has_unsaved:
                 failure = replace(failure, message=f"{failure.message} The file is now {set_aside(unsaved)}.")
-            self._keeps_unsaved, self._former = False, None
+            self._keeps_unsaved, self._before_lesson = False, None
             self.lesson.close()
             return failure
         if has_unsaved:
@@ -439,11 +439,11 @@ class LessonDocuments(QObject):
         def close() -> None:
             self.screen.wait(False)
             self.lesson.close()
-            former, self._former = self._former, None
+            previous, self._before_lesson = self._before_lesson, None
             self._preferences.own_file(BEFORE_LESSON).unlink(missing_ok=True)
-            if former is not None and former.saved.experiment.source_text.strip():
-                self.state.submit(resume_history(former.editor), asks=False)
-                self.experiments.show(former.saved, None)
+            if previous is not None and previous.saved.experiment.source_text.strip():
+                self.state.submit(resume_history(previous.editor), asks=False)
+                self.experiments.show(previous.saved, None)
 
         self.once_saved(close)
 
@@ -504,15 +504,15 @@ class LessonDocuments(QObject):
         self.show_dialog(box)
         box.finished.connect(decide)
 
-    def keep_former(self) -> None:
+    def keep_screen(self) -> None:
         """Keeps the screen for the end of the lesson, unless that was done before."""
-        if self._former is None:
+        if self._before_lesson is None:
             saved = with_contents(saved_experiment(self.state), self.state)
-            self._former = Former(saved, self.state.editor, self.state.settings.with_changes())
-            self._former.keep(self._preferences)
+            self._before_lesson = ScreenBeforeLesson(saved, self.state.editor, self.state.settings.with_changes())
+            self._before_lesson.keep(self._preferences)
 
     def _show(self, scene: Scene) -> None:
-        self.keep_former()
+        self.keep_screen()
         self.screen.wait(True)
         if self.views is not None:
             self.views.show_view(scene.page)

@@ -22,7 +22,7 @@ from ..pictures.legend import marks_note, meaning_of_colors
 from ..pictures.page_content import page_content
 from ..pictures.page_lesson import PageScene, check_model, why_recorded
 from ..pictures.page_parts import changes_in_words
-from ..pictures.scene_notes import Ringed, notes_on, translation_line
+from ..pictures.scene_notes import OutlinedText, notes_on, translation_line
 from ..pictures.worksheet import SheetScene
 from .lesson import AnswerNow, ComputedAnswer
 
@@ -133,7 +133,7 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
     marks = marks_note(drawing.marks) if drawing is not None else ""
     title = " · ".join(map_text.titles(state))
     caption = f". {' '.join(filter(None, (map_text.meaning_of_query(state), colors, marks)))}"
-    is_ringed = pointer is not None and pointer.target == "head"
+    is_outlined = pointer is not None and pointer.target == "head"
     changes = "; ".join(changes_in_words(computed.result.experiment, computed.result.original))
     notes = (f"Changed: {changes}" if changes else "", *_notes(scene, state, model, views))
     return SheetScene(
@@ -142,9 +142,9 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
         scene.text,
         scene.question,
         _answer(scene, computed),
-        (translation_line(state), *(Ringed(note) for note in notes if note)),
+        (translation_line(state), *(OutlinedText(note) for note in notes if note)),
         drawing,
-        Ringed("", title, caption) if is_ringed else Ringed(title + caption),
+        OutlinedText("", title, caption) if is_outlined else OutlinedText(title + caption),
         is_share,
         measure.name,
     )

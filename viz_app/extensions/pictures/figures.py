@@ -28,7 +28,7 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import FloatArray
 
-from ...heatmap.drawing import SMALL_SCALE, VEIL_OPACITY, Box, Drawing, Shape, mark_shapes, marked_labels
+from ...heatmap.drawing import DIMMED_OPACITY, SMALL_SCALE, Box, Drawing, Shape, mark_shapes, marked_labels
 from ...state.color_scale import ColorScale
 from ...state.map_view import NO_MARKS, Strip
 from ...state.sentence_text import visible
@@ -244,13 +244,13 @@ def _draw_shapes(axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tu
         if shape.kind == "line":
             axes.plot([x, x + width], [y, y + height], color=color, linewidth=points, solid_capstyle="round", zorder=2)
             continue
-        is_round, is_veil = shape.kind in ("dot", "ring"), shape.kind == "veil"
-        fill = "none" if shape.kind in ("frame", "ring") else "white" if is_veil else color
+        is_round, is_dimmed = shape.kind in ("dot", "ring"), shape.kind == "dimmed"
+        fill = "none" if shape.kind in ("frame", "ring") else "white" if is_dimmed else color
         patch = (
             Ellipse((x + width / 2, y + height / 2), width, height) if is_round else Rectangle((x, y), width, height)
         )
-        patch.set(clip_on=False, zorder=2, linewidth=points, facecolor=fill, edgecolor="none" if is_veil else color)
-        patch.set_alpha(VEIL_OPACITY if is_veil else None)
+        patch.set(clip_on=False, zorder=2, linewidth=points, facecolor=fill, edgecolor="none" if is_dimmed else color)
+        patch.set_alpha(DIMMED_OPACITY if is_dimmed else None)
         axes.add_patch(patch)
 
 

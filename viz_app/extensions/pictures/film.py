@@ -24,7 +24,7 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
 
-from ...heatmap.drawing import VEIL_OPACITY, Box, Drawing, mark_shapes, marked_labels
+from ...heatmap.drawing import DIMMED_OPACITY, Box, Drawing, mark_shapes, marked_labels
 from ...state.color_scale import PAPER
 from .printed_maps import PRINT_COLORS
 
@@ -458,10 +458,10 @@ class _FilmPainter:
                 draw.rectangle((x - 1, y - 1, *box[2:]), outline=color, width=round(shape.pen_px))
             elif shape.kind == "ring":
                 draw.ellipse(box, outline=color, width=round(shape.pen_px))
-            elif shape.kind == "veil":
+            elif shape.kind == "dimmed":
                 area = round(box[0]), round(box[1]), round(box[2]), round(box[3])
-                veiled = image.crop(area)
-                image.paste(Image.blend(veiled, Image.new("RGB", veiled.size, GROUND), VEIL_OPACITY), area)
+                dimmed = image.crop(area)
+                image.paste(Image.blend(dimmed, Image.new("RGB", dimmed.size, GROUND), DIMMED_OPACITY), area)
             else:
                 (draw.rectangle if shape.kind == "fill" else draw.ellipse)(box, color)
 

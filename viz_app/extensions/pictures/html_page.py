@@ -51,7 +51,7 @@ from .page_parts import (
     palette_style,
     part,
 )
-from .scene_notes import Ringed
+from .scene_notes import OutlinedText
 from .worksheet import (
     HALF_PAGE_PX,
     NUM_LINES,
@@ -107,7 +107,7 @@ class PageContent:
     is_difference: bool = True
     pinned: Pair | None = None
     pointer: Pointer | None = None
-    line: Ringed | None = None
+    line: OutlinedText | None = None
     notes: tuple[str, ...] = ()
     languages: tuple[str, str] = NEUTRAL
 
@@ -185,13 +185,13 @@ def _without_scripts(content: PageContent) -> str:
     )
     changes = "; ".join(changes_in_words(translation.experiment, translation))
     notes = (f"Changed: {changes}" if changes else "", *content.notes)
-    is_ringed = content.pointer is not None and content.pointer.target == "head"
+    is_outlined = content.pointer is not None and content.pointer.target == "head"
     sheet = SheetScene(
         "",
         translation.source_text,
-        notes=(content.line or Ringed(translation.text), *(Ringed(note) for note in notes if note)),
+        notes=(content.line or OutlinedText(translation.text), *(OutlinedText(note) for note in notes if note)),
         drawing=drawing,
-        caption=Ringed("", title, caption) if is_ringed else Ringed(title + caption),
+        caption=OutlinedText("", title, caption) if is_outlined else OutlinedText(title + caption),
     )
     parts = [part for part in sheet.parts(1, "scenes") if part[0] != "title"]
     return lines_html(parts, map_svg(drawing, has_numbers=False, height=HALF_PAGE_PX))
@@ -223,7 +223,7 @@ def _data(content: PageContent) -> dict[str, Any]:
         "pinned": view.place_of(content.pinned) if content.pinned is not None else None,
         "pointed": astuple(pointed) if pointed is not None else None,
         "changes": changes_in_words(content.translation.experiment, content.translation),
-        "line": content.line or Ringed(content.translation.text),
+        "line": content.line or OutlinedText(content.translation.text),
         "notes": content.notes,
         "markMeanings": MARK_MEANINGS,
         "steps": _steps(content.translation),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from augenmerk.core.plain_text import one_line
 
-from ...heatmap.drawing import VEIL_OPACITY, Box, Drawing, Shape, mark_shapes, marked_labels
+from ...heatmap.drawing import DIMMED_OPACITY, Box, Drawing, Shape, mark_shapes, marked_labels
 from .printed_maps import PRINT_COLORS, cell_text, scale_ends
 
 WIDTH, HEIGHT = 680, 255
@@ -155,8 +155,8 @@ def _shape_svg(shape: Shape, left: float, top: float) -> str:
         return f'<path d="{ends}" stroke="{color}" stroke-width="{shape.pen_px:g}" fill="none"/>'
     radius = f' rx="{width / 2:g}" ry="{height / 2:g}"' if shape.kind in ("dot", "ring") else ""
     ink = f'fill="{color}"'
-    if shape.kind == "veil":
-        ink = f'fill="#fff" fill-opacity="{VEIL_OPACITY}"'
+    if shape.kind == "dimmed":
+        ink = f'fill="#fff" fill-opacity="{DIMMED_OPACITY}"'
     if shape.kind in ("frame", "ring"):
         ink = f'fill="none" stroke="{color}" stroke-width="{shape.pen_px:g}"'
     outline = ""

@@ -16,11 +16,11 @@ from ...state.marks import pointed_word
 from ...state.sentence_text import target_span
 
 
-class Ringed(NamedTuple):
+class OutlinedText(NamedTuple):
     """A line of text; a pointer rings a part of it, or nothing."""
 
     before: str
-    ringed: str = ""
+    outlined: str = ""
     after: str = ""
 
     @property
@@ -28,15 +28,15 @@ class Ringed(NamedTuple):
         """The whole line."""
         return "".join(self)
 
-    def one_line(self) -> "Ringed":
+    def one_line(self) -> "OutlinedText":
         """The same without line breaks and control characters."""
-        return Ringed(*map(one_line, self))
+        return OutlinedText(*map(one_line, self))
 
 
-NO_WORDS = Ringed("")
+NO_WORDS = OutlinedText("")
 
 
-def translation_line(state: ExperimentState) -> Ringed:
+def translation_line(state: ExperimentState) -> OutlinedText:
     """The translation that the maps are of, with its origin, and a ring around the word that is pointed at."""
     translation, result = state.maps.translation, state.result
     if translation is None or result is None:
@@ -51,7 +51,7 @@ def translation_line(state: ExperimentState) -> Ringed:
         name += ", unchanged"
     word, text = pointed_word(state), translation.text
     start, end = target_span(translation, word) if word is not None else (len(text), len(text))
-    return Ringed(f"{name}: {text[:start]}", text[start:end], text[end:])
+    return OutlinedText(f"{name}: {text[:start]}", text[start:end], text[end:])
 
 
 def notes_on(state: ExperimentState, shown: str = "") -> tuple[str, ...]:

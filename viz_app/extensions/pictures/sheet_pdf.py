@@ -15,7 +15,7 @@ from ...heatmap.drawing import Drawing
 from .map_svg import INK, SOFT, map_svg, svg_height
 from .printed_maps import PRINT_COLORS
 from .qt_pdf import pdf_file
-from .scene_notes import Ringed
+from .scene_notes import OutlinedText
 from .worksheet import NAME, Role, Sheet, SheetScene, sheet_title
 
 DOTS_PER_INCH, PIXELS_PER_INCH = 1200, 96
@@ -100,9 +100,9 @@ class _SheetPainter:
 
     def paint(self, title: str, scenes: Sequence[SheetScene]) -> None:
         """Paints the heading and all scenes: two on a page if their maps have room, else one."""
-        self._paint_text(Style(TITLE_PX, is_bold=True), Ringed(sheet_title(title, self._sheet)))
+        self._paint_text(Style(TITLE_PX, is_bold=True), OutlinedText(sheet_title(title, self._sheet)))
         if self._sheet == "worksheet":
-            self._paint_text(STYLES["note"], Ringed(NAME))
+            self._paint_text(STYLES["note"], OutlinedText(NAME))
             self._rule(45.0, NAME_WIDTH)
         left = list(enumerate(scenes, start=1))
         while left:
@@ -148,10 +148,10 @@ class _SheetPainter:
         renderer.render(self._painter, QRectF(0, self._top + GAP, width, height))
         self._top += height + GAP
 
-    def _paint_text(self, style: Style, line: Ringed) -> None:
+    def _paint_text(self, style: Style, line: OutlinedText) -> None:
         """Paints the line, wrapped, and its ring; goes on to the next page if needed."""
         first = _num_units(line.before)
-        last = first + _num_units(line.ringed)
+        last = first + _num_units(line.outlined)
         layout = self._laid_out(style, line)
         for row in (layout.lineAt(number) for number in range(layout.lineCount())):
             self._make_room(row.height())
@@ -166,7 +166,7 @@ class _SheetPainter:
             self._top += row.height()
         self._top += 1
 
-    def _laid_out(self, style: Style, line: Ringed) -> QTextLayout:
+    def _laid_out(self, style: Style, line: OutlinedText) -> QTextLayout:
         font = QFont("sans-serif")
         font.setPixelSize(style.pixels)
         font.setBold(style.is_bold)
@@ -181,7 +181,7 @@ class _SheetPainter:
         layout.endLayout()
         return layout
 
-    def _height_of(self, role: Role, line: Ringed) -> float:
+    def _height_of(self, role: Role, line: OutlinedText) -> float:
         if role == "line":
             return LINE_HEIGHT
         return self._laid_out(STYLES[role], line).boundingRect().height() + 1 if role != "map" else 0.0

@@ -20,7 +20,7 @@ from ...state.map_view import Band
 from .map_svg import escaped, map_svg, svg_height
 from .page_parts import page_policy
 from .printed_maps import PRINT_COLORS
-from .scene_notes import NO_WORDS, Ringed
+from .scene_notes import NO_WORDS, OutlinedText
 
 Sheet = Literal["worksheet", "solutions", "scenes"]
 Role = Literal["title", "text", "sentence", "note", "map", "caption", "question", "answer", "line"]
@@ -98,24 +98,24 @@ class SheetScene:
     text: str = ""
     question: str = ""
     answer: str = ""
-    notes: tuple[Ringed, ...] = ()
+    notes: tuple[OutlinedText, ...] = ()
     drawing: Drawing | None = None
-    caption: Ringed = NO_WORDS
+    caption: OutlinedText = NO_WORDS
     is_share: bool = True
     measure: str = ""
 
-    def parts(self, number: int, sheet: Sheet) -> list[tuple[Role, Ringed]]:
+    def parts(self, number: int, sheet: Sheet) -> list[tuple[Role, OutlinedText]]:
         """The lines of the scene on a sheet from top to bottom, and the place of its map."""
         answer = {"worksheet": "", "solutions": self.answer or self.text, "scenes": self.answer}[sheet]
-        parts: list[tuple[Role, Ringed]] = [
-            ("title", Ringed(f"{number}. {self.title}")),
-            ("text", Ringed(self.text if sheet == "scenes" else "")),
-            ("sentence", Ringed(self.sentence)),
+        parts: list[tuple[Role, OutlinedText]] = [
+            ("title", OutlinedText(f"{number}. {self.title}")),
+            ("text", OutlinedText(self.text if sheet == "scenes" else "")),
+            ("sentence", OutlinedText(self.sentence)),
             *(("note", note) for note in self.notes),
             ("map", NO_WORDS),
             ("caption", self.caption),
-            ("question", Ringed(self.question or ("" if sheet == "scenes" else NO_QUESTION))),
-            ("answer", Ringed(answer)),
+            ("question", OutlinedText(self.question or ("" if sheet == "scenes" else NO_QUESTION))),
+            ("answer", OutlinedText(answer)),
         ]
         has_map = self.drawing is not None
         shown = [(role, line.one_line()) for role, line in parts if line.text or (role == "map" and has_map)]
@@ -191,11 +191,11 @@ def _scene_html(number: int, scene: SheetScene, sheet: Sheet) -> str:
     return f'<section style="{room.style}">\n{lines_html(parts, drawn)}\n</section>\n'
 
 
-def lines_html(parts: Sequence[tuple[Role, Ringed]], drawn: str) -> str:
+def lines_html(parts: Sequence[tuple[Role, OutlinedText]], drawn: str) -> str:
     """Lines of a scene as HTML, with its map as drawn."""
     written = []
-    for role, (before, ringed, after) in parts:
-        ring = f"<mark>{escaped(ringed)}</mark>" if ringed else ""
+    for role, (before, outlined, after) in parts:
+        ring = f"<mark>{escaped(outlined)}</mark>" if outlined else ""
         written.append(HTML[role].format(f"{escaped(before)}{ring}{escaped(after)}{drawn * (role == 'map')}"))
     return "\n".join(written)
 
@@ -205,8 +205,8 @@ def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> st
     parts = [f"# {_marked(sheet_title(title, sheet))}\n"] + ([f"{NAME}\n"] if sheet == "worksheet" else [])
     for number, scene in enumerate(scenes, start=1):
         blocks = []
-        for role, (before, ringed, after) in scene.parts(number, sheet):
-            ring = f"**{_marked(ringed)}**" if ringed else ""
+        for role, (before, outlined, after) in scene.parts(number, sheet):
+            ring = f"**{_marked(outlined)}**" if outlined else ""
             table = _table(scene, scene.drawing) if role == "map" and scene.drawing is not None else ""
             blocks.append(MARKDOWN.get(role, "{}").format(f"{_marked(before)}{ring}{_marked(after)}{table}"))
         parts.append("\n\n".join(blocks) + "\n")

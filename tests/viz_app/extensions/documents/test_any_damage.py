@@ -143,7 +143,7 @@ def own_files(home: Path, start: Callable[[], MainWindow], tmp_path: Path, qtbot
     preferences.settings.sync()
     window = start()
     lessons_of(window).lesson.add(Scene("First", "Not saved.", saved_experiment(window.state)))
-    lessons_of(window).keep_former()
+    lessons_of(window).keep_screen()
     qtbot.waitUntil(preferences.own_file(UNSAVED_LESSON).exists)
     window.shutdown.end()
     shutil.copytree(home, tmp_path / "good", symlinks=True)

@@ -33,7 +33,7 @@ from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import Current, Stale
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.translate.page import Veil
+from augenmerk.viz_app.translate.page import DimmingOverlay
 from augenmerk.viz_app.worker.jobs import describe
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow
@@ -187,7 +187,7 @@ def _close_first_session(make_window: MakeWindow, checkpoint: Path) -> Experimen
 
 
 def _is_covered(window: MainWindow) -> bool:
-    return any(not veil.isHidden() for veil in window.findChildren(Veil))
+    return any(not overlay.isHidden() for overlay in window.findChildren(DimmingOverlay))
 
 
 def _is_current(window: MainWindow) -> bool:

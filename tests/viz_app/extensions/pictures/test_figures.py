@@ -222,14 +222,14 @@ def test_all_heads_have_a_place_and_missing_ones_are_blank() -> None:
 
 def test_heads_that_are_off_are_pale_and_struck_through() -> None:
     (axes,) = grid_figure([_block("Cross", 2, 3, off=(1, 2))], "").axes
-    (line,), (veil,) = axes.lines, axes.patches
+    (line,), (dimmed,) = axes.lines, axes.patches
     left, right, bottom, top = axes.images[5].get_extent()
     assert left <= line.get_xdata()[0] < line.get_xdata()[1] <= right
     assert top <= line.get_ydata()[0] < line.get_ydata()[1] <= bottom
-    assert veil.get_extents().get_points() == pytest.approx(axes.transData.transform([(left, bottom), (right, top)])), (
-        "over its small map"
-    )
-    assert axes.images[0].zorder < veil.get_zorder() < line.get_zorder()
+    assert dimmed.get_extents().get_points() == pytest.approx(
+        axes.transData.transform([(left, bottom), (right, top)])
+    ), "over its small map"
+    assert axes.images[0].zorder < dimmed.get_zorder() < line.get_zorder()
     (axes,) = grid_figure([_block("Cross", 2, 3)], "").axes
     assert not axes.lines
 

@@ -21,7 +21,7 @@ from augenmerk.core.translation.result import Alternative
 from augenmerk.viz_app.extensions.pictures.html_page import MODULES, PageContent, page_html, save_page
 from augenmerk.viz_app.extensions.pictures.legend import MARK_MEANINGS, marks_note
 from augenmerk.viz_app.extensions.pictures.page_parts import page_script
-from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
+from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
 from augenmerk.viz_app.palette import DARK, LIGHT
 from augenmerk.viz_app.state.color_scale import EMBER, PAPER, color_table
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, spread
@@ -403,7 +403,7 @@ def test_the_map_may_take_the_whole_width() -> None:
 
 
 def test_changes_and_notes_are_in_words(qapp) -> None:
-    page = page_html(of_difference(line=Ringed("Translation: a ", "dog", " sits"), notes=("First.", "Second.")))
+    page = page_html(of_difference(line=OutlinedText("Translation: a ", "dog", " sits"), notes=("First.", "Second.")))
     assert data_of(page)["changes"] == ["cross 2·3 off", "step 3: now"]
     said = read_by_the_script(page, SAID)
     assert {"Translation: a ", "First.", "Second."} <= set(said)

@@ -38,7 +38,7 @@ OWN = (
     own_scene("Recorded", Experiment(SENTENCE, Beam(4))),
     replace(own_scene("Choices", PLAIN), question="What happens without it?", check="without-head"),
     replace(own_scene("Typed", PLAIN), question="Why?", answer="Because of <b>it</b>."),
-    own_scene("Ringed", Experiment(SENTENCE, Beam(4)), pointer=("word", "ring")),
+    own_scene("OutlinedText", Experiment(SENTENCE, Beam(4)), pointer=("word", "ring")),
     own_scene("Ring", PLAIN, pointer=("cell", "ring")),
     own_scene("Arrow", PLAIN, pointer=("head", "arrow")),
     own_scene("Word", PLAIN, pointer=("word", "ring")),
@@ -199,8 +199,8 @@ def test_the_pointer_of_a_scene_is_drawn(opened: Browser) -> None:
 
 
 def test_a_recorded_scene_fits_the_window_and_rings_a_word_within_its_line(opened: Browser) -> None:
-    go(opened, PLACES["Ringed"])
-    section = f'section.scene[data-place="{PLACES["Ringed"]}"]'
+    go(opened, PLACES["OutlinedText"])
+    section = f'section.scene[data-place="{PLACES["OutlinedText"]}"]'
     assert (
         opened.script("return getComputedStyle(document.querySelector(arguments[0])).display", f"{section} p")
         == "block"

@@ -15,7 +15,7 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.translation.result import FloatArray
 from augenmerk.viz_app.extensions.pictures.html_page import ScenePart, lesson_page_html, save_lesson_page
-from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
+from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
 from augenmerk.viz_app.extensions.pictures.worksheet import SheetScene, save_sheet
 from augenmerk.viz_app.state.map_view import Pair
 from tests.viz_app.extensions.pictures.browser import Browser
@@ -130,8 +130,8 @@ def test_a_browser_prints_two_scenes_on_a_page(notes: tuple[str, ...], tmp_path:
         pytest.skip("needs chromium: the package chromium of Debian")
     asked = [replace(part, question="Why?", answer="So.") for part in (*PARTS, *PARTS)]
     asked = [replace(scene, content=replace(scene.content, notes=notes)) for scene in asked]
-    sheet = SheetScene("Title", "Ein Satz.", "Text", "Why?", "So.", tuple(map(Ringed, notes)), SCENE.drawing)
-    sheets = [replace(sheet, caption=Ringed(LONG)) for _ in asked]
+    sheet = SheetScene("Title", "Ein Satz.", "Text", "Why?", "So.", tuple(map(OutlinedText, notes)), SCENE.drawing)
+    sheets = [replace(sheet, caption=OutlinedText(LONG)) for _ in asked]
     (tmp_path / "page.html").write_text(lesson_page_html("Title", asked), encoding="utf-8")
     save_sheet("Title", sheets, "worksheet", tmp_path / "sheet.html")
     for name in ("page", "sheet"):

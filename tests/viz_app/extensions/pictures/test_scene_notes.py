@@ -110,9 +110,9 @@ def test_a_plain_scene_needs_no_note_but_its_translation(written) -> None:
 
 @pytest.mark.parametrize("style", ["ring", "arrow", "dim"])
 def test_the_word_and_the_head_that_a_pointer_points_at_are_ringed(written, style: str) -> None:
-    for query, ringed in ((3, "in <mark>a</mark> hat"), (10, "the <mark>park</mark>.")):
+    for query, outlined in ((3, "in <mark>a</mark> hat"), (10, "the <mark>park</mark>.")):
         sheet, _ = written(view={"pinned": (query, 3), "label_mode": "predicted", "pointer": ("word", style)})
-        assert ringed in sheet
+        assert outlined in sheet
         assert sheet.count("<mark>") == 1
     sheet, _ = written(view={"pointer": ("head", style)})
     assert "<mark>Cross-attention · layer 2 · head 5</mark>. Each row" in sheet

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPageSize
 
 from augenmerk.core.errors import StorageError
 from augenmerk.viz_app.extensions.pictures.printed_maps import PRINT_COLORS
-from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
+from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
 from augenmerk.viz_app.extensions.pictures.sheet_pdf import save_sheet_pdf
 from augenmerk.viz_app.extensions.pictures.worksheet import Sheet
 from augenmerk.viz_app.heatmap.drawing import Drawing
@@ -26,7 +26,7 @@ DRAWING = Drawing(
     column_axis="source token",
     title="Cross-attention · layer 2",
 )
-SCENE = replace(FIRST, drawing=DRAWING, caption=Ringed("Each row: where the model looks."))
+SCENE = replace(FIRST, drawing=DRAWING, caption=OutlinedText("Each row: where the model looks."))
 
 
 class Pdf:
@@ -117,7 +117,7 @@ def test_a_scene_that_is_longer_than_a_page_goes_on_on_the_next_one(qapp, tmp_pa
 
 
 def test_a_ring_is_drawn_around_the_word_that_is_pointed_at(qapp, tmp_path: Path) -> None:
-    def num_ringed(*notes: Ringed) -> int:
+    def num_ringed(*notes: OutlinedText) -> int:
         pdf = saved(tmp_path, 1, notes=notes, drawing=None)
         red, green, blue = (int(PRINT_COLORS["pointer"][offset : offset + 2], 16) / 255 for offset in (1, 3, 5))
         contents = re.search(rb"/Contents (\d+) 0 R", pdf.pages[0])
@@ -126,9 +126,11 @@ def test_a_ring_is_drawn_around_the_word_that_is_pointed_at(qapp, tmp_path: Path
         pointer = pytest.approx((red, green, blue), abs=0.01)
         return sum(tuple(map(float, color)) == pointer for color in colors)
 
-    assert num_ringed(Ringed("Translation: a cat")) == 0
-    assert num_ringed(Ringed("Translation: 😀 a ", "dog", " sits")) == 1
-    assert num_ringed(Ringed("many words " * 12, "that are ringed " * 12, "end")) == 2, "one on each of its lines"
+    assert num_ringed(OutlinedText("Translation: a cat")) == 0
+    assert num_ringed(OutlinedText("Translation: 😀 a ", "dog", " sits")) == 1
+    assert num_ringed(OutlinedText("many words " * 12, "that are outlined " * 12, "end")) == 2, (
+        "one on each of its lines"
+    )
 
 
 def test_fonts_are_in_the_file_and_the_paper_has_its_size(qapp, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lesson
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, sheet_scenes
 from augenmerk.viz_app.extensions.pictures.map_svg import map_svg
 from augenmerk.viz_app.extensions.pictures.printed_maps import PRINT_COLORS
-from augenmerk.viz_app.extensions.pictures.scene_notes import Ringed
+from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
 from augenmerk.viz_app.extensions.pictures.worksheet import (
     NO_QUESTION,
     NUM_LINES,
@@ -39,10 +39,10 @@ FIRST = SheetScene(
     text="The text is green.",
     question="Which word is <it>?",
     answer="The answer is blue.",
-    notes=tuple(map(Ringed, ("Translation: A dog.", "Original translation: A cat.", "Changed: cross 2·5 off"))),
+    notes=tuple(map(OutlinedText, ("Translation: A dog.", "Original translation: A cat.", "Changed: cross 2·5 off"))),
 )
 SECOND = SheetScene(
-    "Second", "Zwei Hunde.", text="Secret.", notes=(Ringed("Given translation: ", "Two <", "b> dogs."),)
+    "Second", "Zwei Hunde.", text="Secret.", notes=(OutlinedText("Given translation: ", "Two <", "b> dogs."),)
 )
 
 
@@ -71,7 +71,7 @@ def with_map(values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)),
         column_axis="source token",
         title="Cross 2·5",
     )
-    return replace(FIRST, drawing=drawing, caption=Ringed("Cross 2·5. Each row: where."), measure="norm", **facts)
+    return replace(FIRST, drawing=drawing, caption=OutlinedText("Cross 2·5. Each row: where."), measure="norm", **facts)
 
 
 def test_a_worksheet_has_the_experiment_and_the_question_and_no_answer() -> None:

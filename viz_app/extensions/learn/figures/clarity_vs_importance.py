@@ -201,7 +201,7 @@ def correlations_in_words(points: Sequence[HeadPoint]) -> str:
 
     of_kinds = ", ".join(f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in ATTENTION_KINDS)
     return (
-        f"Rank correlation of clarity and change: {of_kinds}; all heads together {correlation(*ATTENTION_KINDS)} (−1: "
-        "the clearer, the more is lost; 0: no relation). A head is clear if each row of its map has one strong cell, at "
-        "different tokens."
+        f"Rank correlation of clarity and change: {of_kinds}; "
+        f"all heads together {correlation(*ATTENTION_KINDS)} (−1: the clearer, the more is lost; 0: no relation). "
+        "A head is clear if each row of its map has one strong cell, at different tokens."
     )

@@ -67,7 +67,7 @@ const SLANT = 0.93;
 const SMALL = 100;
 const AROUND = 12;
 const BELOW_MAP = 84; // for the scale and the reading
-const VEIL = 0.72;
+const DIMMED_OPACITY = 0.72;
 const PALE = 0.82;
 const VARIABLES = { warm: "--warm", pointer: "--pointer", accent: "--mark" };
 export const NO_MARKS = {
@@ -146,7 +146,7 @@ export function markShapes(found, cellWidth, cellHeight, width, height, scale) {
   const whole = ({ index, isRow }) =>
     isRow ? [0, index * cellHeight, width, cellHeight] : [index * cellWidth, 0, cellWidth, height];
   const shapes = [
-    ...(marks.isDimmed ? [["veil", [0, 0, width, height], "pointer", 0]] : []),
+    ...(marks.isDimmed ? [["dimmed", [0, 0, width, height], "pointer", 0]] : []),
     ...marks.changed.map((band) => ["fill", along(band, -6 * scale, 3 * scale), "warm", 0]),
     ...marks.set.map((band) => ["fill", along(band, 2 * scale, 3 * scale), "warm", 0]),
     ...marks.forced.map((band) => ["dot", middle(along(band, 8 * scale, 4 * scale)), "warm", 0]),
@@ -183,7 +183,7 @@ function pointerShapes([style, row, column], cellWidth, cellHeight, width, heigh
       [0, top, left, high],
       [right, top, width - right, high],
     ];
-    return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["veil", box, "pointer", 0]);
+    return boxes.filter((box) => box[2] > 0 && box[3] > 0).map((box) => ["dimmed", box, "pointer", 0]);
   }
   if (style === "ring") {
     const [x, y] = [wide, high].map((side) => Math.min(Math.max(5, 0.12 * side), 9));
@@ -221,7 +221,7 @@ function drawShapes(pen, shapes, style) {
     pen.beginPath();
     if (kind === "fill") pen.fillRect(x, y, width, height);
     else if (kind === "frame") pen.strokeRect(x, y, width, height);
-    else if (kind === "veil") veil(pen, [x, y, width, height], style, VEIL);
+    else if (kind === "dimmed") dim(pen, [x, y, width, height], style, DIMMED_OPACITY);
     else if (kind === "line") {
       pen.moveTo(x, y);
       pen.lineTo(x + width, y + height);
@@ -234,7 +234,7 @@ function drawShapes(pen, shapes, style) {
   }
 }
 
-function veil(pen, box, style, opacity) {
+function dim(pen, box, style, opacity) {
   pen.fillStyle = style.getPropertyValue("--ground");
   pen.globalAlpha = opacity;
   pen.fillRect(...box);
@@ -437,7 +437,7 @@ export function drawSmallMap(canvas, drawing, table) {
   pen.translate(AROUND, AROUND);
   pen.imageSmoothingEnabled = false;
   pen.drawImage(cells, 0, 0, SMALL, SMALL);
-  if (drawing.marks.factor === 0) veil(pen, [0, 0, SMALL, SMALL], style, PALE);
+  if (drawing.marks.factor === 0) dim(pen, [0, 0, SMALL, SMALL], style, PALE);
   pen.strokeStyle = style.getPropertyValue("--line");
   pen.strokeRect(0, 0, SMALL, SMALL);
   drawFactor(pen, drawing.marks, SMALL_FACTOR_FONT, SMALL, SMALL + AROUND / 2, style);

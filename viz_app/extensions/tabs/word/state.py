@@ -58,20 +58,20 @@ class WordState:
     def follow_result(self) -> None:
         """Keep the step if it follows the same tokens; else take the least probable word.
 
-        A token that has become another one is compared with the former one.
+        A token that has become another one is compared with the previous one.
         """
         translation = self.translation
         if translation is None or not translation.predicted_tokens:
             return
-        tokens, former = translation.predicted_tokens, self._explained[-1] if self._explained else ""
+        tokens, previous = translation.predicted_tokens, self._explained[-1] if self._explained else ""
         if self._explained is None or self._explained[:-1] != self._place(translation):
             if "word_step" in self.state.opened and self.step < len(tokens):
                 self.ask(self.step, self.rival)
                 return
             starts = [word.start for word in translation.target_words] or [0]
             self.ask(min(starts, key=lambda step: translation.log_probabilities[step]), "")
-        elif tokens[self.step] != former:
-            self.ask(self.step, next((rival.entry for rival in self.rivals if rival.token == former), ""))
+        elif tokens[self.step] != previous:
+            self.ask(self.step, next((rival.entry for rival in self.rivals if rival.token == previous), ""))
 
     def ask(self, step: int, rival: str) -> None:
         """Compare the token of another step, or with another rival."""

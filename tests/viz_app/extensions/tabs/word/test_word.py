@@ -447,15 +447,15 @@ def test_the_tab_follows_the_maps_between_original_and_changed(words_tab: WordTa
 def test_a_token_that_has_become_another_is_compared_with_the_former_one(words_tab: WordTab, qtbot: QtBot) -> None:
     state, step = words_tab.state, words_tab.word.step
     assert state.original is not None
-    former, other = state.original.predicted_tokens[step], state.original.alternatives[step][4]
+    previous, other = state.original.predicted_tokens[step], state.original.alternatives[step][4]
     state.submit(force(step, other.entry))
     settle(qtbot, words_tab)
     parts = _parts(words_tab)
-    assert (parts.step, parts.chosen.token, parts.rival.token) == (step, other.token, former)
+    assert (parts.step, parts.chosen.token, parts.rival.token) == (step, other.token, previous)
     state.settings.shown = "original"
     settle(qtbot, words_tab)
     parts = _parts(words_tab)
-    assert (parts.chosen.token, parts.rival.token) == (former, other.token)
+    assert (parts.chosen.token, parts.rival.token) == (previous, other.token)
 
 
 @pytest.mark.heavy
