@@ -25,8 +25,8 @@ from augenmerk.viz_app.theme import Theme
 Theme.light().apply(app)
 target = Path(sys.argv[1])
 settings = QSettings(str(target / "settings.ini"), QSettings.Format.IniFormat)
-settings.setValue("translate/lab", True)
-settings.setValue("translate/lab_tab", "Word")
+settings.setValue("analysis/open", True)
+settings.setValue("analysis/tab", "Word")
 window = MainWindow(Preferences(settings), sentence="Zwei Hunde spielen im Schnee.")
 
 def wait_for_translation(act):

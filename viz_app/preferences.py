@@ -109,6 +109,7 @@ class Preference(Generic[ValueT]):
         default: its value without a valid entry.
         read: the value of an entry; None if it is invalid.
         write: the entry of a value.
+        earlier_key: the key in files of earlier versions.
     """
 
     def __init__(
@@ -117,11 +118,16 @@ class Preference(Generic[ValueT]):
         default: ValueT,
         read: Callable[[object], ValueT | None],
         write: Callable[[ValueT], object] = lambda value: value,
+        earlier_key: str = "",
     ) -> None:
-        self._key, self._default, self._read, self._write = key, default, read, write
+        self._key, self._earlier_key, self._default = key, earlier_key, default
+        self._read, self._write = read, write
 
     def __get__(self, owner: "Preferences", _type: type | None = None) -> ValueT:
-        value = self._read(owner.settings.value(self._key))
+        stored = owner.settings.value(self._key)
+        if stored is None and self._earlier_key:
+            stored = owner.settings.value(self._earlier_key)
+        value = self._read(stored)
         return self._default if value is None else value
 
     def __set__(self, owner: "Preferences", value: ValueT) -> None:
@@ -191,11 +197,11 @@ class Preferences:
     )
     lesson_name = Preference[str]("lesson/file", "", _text)
     lesson_place = Preference[int]("lesson/place", 0, _number)
-    has_taken_quick_tour = Preference[bool]("translate/first_steps", False, _flag, _flag_text)
+    has_taken_quick_tour = Preference[bool]("quick_tour/taken", False, _flag, _flag_text, "translate/first_steps")
     learn_language = Preference[str]("learn/language", "en", _text)
     exports_captions = Preference[bool]("export/caption", True, _flag, _flag_text)
-    is_analysis_open = Preference[bool]("translate/lab", False, _flag, _flag_text)
-    analysis_tab = Preference[str]("translate/lab_tab", "", _text)
+    is_analysis_open = Preference[bool]("analysis/open", False, _flag, _flag_text, "translate/lab")
+    analysis_tab = Preference[str]("analysis/tab", "", _text, earlier_key="translate/lab_tab")
 
     def __init__(self, settings: QSettings) -> None:
         self.settings = settings

@@ -280,7 +280,8 @@ KEYS = (
         "translate/head",
         "translate/lab",
     ),
-    *("translate/lab_tab", "translate/first_steps", "translate/rows", "translate/hide_wrapping", "lesson/file"),
+    *("analysis/open", "analysis/tab", "quick_tour/taken", "translate/lab_tab", "translate/first_steps"),
+    *("translate/rows", "translate/hide_wrapping", "lesson/file"),
     *("lesson/place", "learn/language", "export/caption", "geometry/window", "geometry/lab_splitter", "train/preset"),
     *("train/data_kind", "train/num_epochs", "train/parent_folder", "train/unfinished", "train/sources"),
 )

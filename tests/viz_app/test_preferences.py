@@ -39,6 +39,21 @@ def test_settings_of_earlier_versions_are_read(preferences: Preferences) -> None
     assert not settings.merges_words
 
 
+def test_entries_that_have_a_new_key_are_read_under_the_earlier_one_until_they_are_set(
+    preferences: Preferences,
+) -> None:
+    for key, value in {"translate/lab": "true", "translate/lab_tab": "word", "translate/first_steps": "true"}.items():
+        preferences.settings.setValue(key, value)
+    assert preferences.is_analysis_open
+    assert preferences.analysis_tab == "word"
+    assert preferences.has_taken_quick_tour
+    preferences.is_analysis_open = False
+    preferences.analysis_tab = "heads"
+    assert not preferences.is_analysis_open
+    assert preferences.analysis_tab == "heads"
+    assert preferences.settings.value("translate/lab_tab") == "word", "an older version finds its own"
+
+
 def test_an_option_that_settings_cannot_keep_is_refused_where_it_is_declared() -> None:
     assert all(option.name in choices_of(MapViewSettings) for option in remembered(MapViewSettings()))
     with pytest.raises(TypeError, match="Omit its key"):
