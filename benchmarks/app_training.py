@@ -24,7 +24,8 @@ def run() -> list[Ratio]:
     torch.set_num_threads(1)
     base = preset("copy-task-small")
     limited = RunConfig.from_dict({**base.to_dict(), "training": {**base.training.to_dict(), "max_steps": STEPS}})
-    in_app, in_terminal = [], []
+    in_app = []
+    in_terminal = []
     for _ in range(TURNS):
         in_app.append(_in_app(limited))
         in_terminal.append(_in_terminal(limited))

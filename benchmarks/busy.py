@@ -17,7 +17,8 @@ from pathlib import Path
 from benchmarks.ratio import Ratio
 
 CORES, OTHERS = 2, 5
-TURNS, LIMIT_SECONDS = 25, 45.0
+TURNS = 25
+LIMIT_SECONDS = 45.0
 FEWEST_TURNS = 2
 SECONDS_TO_BE_BUSY = 20.0
 """Of load before the processes begin: the mean of the last minute tells it from something short."""
@@ -117,7 +118,8 @@ def _work(threads: str, cores: Sequence[int]) -> None:
     from benchmarks.training import made_up_corpus
 
     assert torch.get_num_threads() == len(cores)
-    translator, corpus = Translator.load(None, "cpu"), made_up_corpus()
+    translator = Translator.load(None, "cpu")
+    corpus = made_up_corpus()
     sentences = (list(example_sentences()) * 16)[:16]
     session = TrainingSession(preset("notebook"), corpus, "cpu")
     batch = collate(corpus.train, range(128), translator.model.padding_id)

@@ -86,7 +86,8 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
 def _changes(page: "TranslatePage") -> list[tuple[str, Callable[[], None]]]:
     from augenmerk.core.model.heads import Head
 
-    state, settings = page.state, page.state.settings
+    state = page.state
+    settings = page.state.settings
     heads = [Head("cross", layer, head) for layer in range(3) for head in range(8)]
     return [
         ("head", _in_turn(state.intents.choose_head, heads)),

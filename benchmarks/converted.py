@@ -43,7 +43,8 @@ class TokenTranslator:
 
 
 def _write(translator: Translator, folder: Path) -> None:
-    model, config = translator.model, translator.run_config.model
+    model = translator.model
+    config = translator.run_config.model
     spec = TransformerSpec.from_config(
         (config.num_encoder_layers, config.num_decoder_layers), config.num_heads, pre_norm=True
     )
@@ -94,7 +95,9 @@ def _fill(theirs: LinearSpec, weight: Tensor, bias: Tensor) -> None:
 
 
 def _attend(theirs: MultiHeadAttentionSpec, ours: Any, *, is_cross: bool = False) -> None:
-    weight, bias, width = ours.in_proj_weight, ours.in_proj_bias, ours.in_proj_weight.size(1)
+    weight = ours.in_proj_weight
+    bias = ours.in_proj_bias
+    width = ours.in_proj_weight.size(1)
     parts = [(weight[:width], bias[:width]), (weight[width:], bias[width:])] if is_cross else [(weight, bias)]
     for linear, part in zip(theirs.linear, [*parts, (ours.out_proj.weight, ours.out_proj.bias)], strict=True):
         _fill(linear, *part)

@@ -26,7 +26,8 @@ def run() -> list[Ratio]:
 
 
 def _ratio(num_steps: int, required: float, aim: float) -> Ratio:
-    ours, other = CompiledTransformer(_model()), _model()
+    ours = CompiledTransformer(_model())
+    other = _model()
     source = torch.randint(4, NUM_TOKENS, (1, num_steps + 2), generator=torch.Generator().manual_seed(num_steps))
     ours_seconds, other_seconds = paired_medians(
         lambda: with_all_maps(ours, source, num_steps),

@@ -17,7 +17,10 @@ from benchmarks.ratio import Ratio
 if TYPE_CHECKING:
     from augenmerk.viz_app.main_window import MainWindow
 
-TICK_MS, TURNS, SECONDS, WAIT_SECONDS = 4, 3, 8.0, 300.0
+TICK_MS = 4
+TURNS = 3
+SECONDS = 8.0
+WAIT_SECONDS = 300.0
 
 
 def run() -> list[Ratio]:
@@ -99,7 +102,8 @@ def measure(window: "MainWindow", seconds: float) -> list[float]:
     from benchmarks.hands import Hands
 
     ticks: list[float] = []
-    loop, hands = QEventLoop(), Hands(window)
+    loop = QEventLoop()
+    hands = Hands(window)
     pulse = QTimer(hands, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
     pulse.timeout.connect(lambda: ticks.append(time.perf_counter()))
     QTimer.singleShot(round(seconds * 1e3), loop.quit)
@@ -116,7 +120,8 @@ def _wait(is_done: Callable[[], bool]) -> None:
     """Run the event loop until `is_done`. Raises `TimeoutError`."""
     from PySide6.QtCore import QEventLoop, QTimer
 
-    loop, end = QEventLoop(), time.monotonic() + WAIT_SECONDS
+    loop = QEventLoop()
+    end = time.monotonic() + WAIT_SECONDS
     look = QTimer(loop, interval=20)
     look.timeout.connect(lambda: loop.quit() if is_done() or time.monotonic() > end else None)
     look.start()

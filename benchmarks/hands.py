@@ -80,7 +80,8 @@ class Hands(QObject):
 
     def _scroll(self, notch: int) -> None:
         scrolled = self._window.translate_page.heads.area
-        area, before = scrolled.viewport(), scrolled.verticalScrollBar().value()
+        area = scrolled.viewport()
+        before = scrolled.verticalScrollBar().value()
         center = area.rect().center()
         event = QWheelEvent(
             QPointF(center),

@@ -14,7 +14,12 @@ from torch.nn import functional
 from augenmerk.core.extensions.training.corpora.batches import Batch
 
 NUM_SOURCE, NUM_TARGET, PADDING = 7853, 5893, 1
-WIDTH, HEADS, LAYERS, INNER, POSITIONS, DROPOUT = 256, 8, 3, 512, 100, 0.1
+WIDTH = 256
+HEADS = 8
+LAYERS = 3
+INNER = 512
+POSITIONS = 100
+DROPOUT = 0.1
 
 
 class NaiveTrainer:

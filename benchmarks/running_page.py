@@ -24,8 +24,14 @@ SENTENCES = {
     33: "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster, während eine Frau mit einem "
     "roten Hut und ein Hund auf der Straße vor einem Haus stehen.",
 }
-SECONDS, SECONDS_SLOW, SECONDS_TO_OPEN, SECONDS_OF_LAG = {15: 0.5, 33: 1.0}, {15: 1.0, 33: 2.5}, 3.0, 0.05
-TURNS, THROTTLING, TICK_MS, CHANGE = 7, 4, 4, "&off=cross:2"
+SECONDS = {15: 0.5, 33: 1.0}
+SECONDS_SLOW = {15: 1.0, 33: 2.5}
+SECONDS_TO_OPEN = 3.0
+SECONDS_OF_LAG = 0.05
+TURNS = 7
+THROTTLING = 4
+TICK_MS = 4
+CHANGE = "&off=cross:2"
 TRANSLATE = """
 const [text, more, tick, done] = arguments, page = document.documentElement, ticks = [];
 const timer = setInterval(() => ticks.push(performance.now() / 1000), tick);
@@ -58,7 +64,8 @@ def run() -> list[Ratio]:
     if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
         raise SystemExit("This benchmark needs Chromium: install the packages chromium and chromium-driver.")
     with tempfile.TemporaryDirectory() as folder, chromium(Path(folder, "profile")) as browser:
-        path, page = bundled_model_path(), Path(folder, "page.html")
+        path = bundled_model_path()
+        page = Path(folder, "page.html")
         save_running_page(load_checkpoint(path), path.stem, page)
         browser.show_as(1440, 900)
         ratios = [_ratio("opening", [_opened(browser, page) for _ in range(TURNS)], SECONDS_TO_OPEN)]

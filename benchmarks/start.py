@@ -82,7 +82,9 @@ def run() -> list[Ratio]:
 
 
 def _timed(arguments: Sequence[str], environment: dict[str, str]) -> _Taken:
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.perf_counter()
     subprocess.run([sys.executable, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
-    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    wall = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return _Taken(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)

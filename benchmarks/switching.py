@@ -46,7 +46,8 @@ def _ratio(translator: Translator, plain: list[Translation], *, keeps_words: boo
         head = _head_for(translator, translation, next(kinds), keeps_words=keeps_words)
         if head is not None:
             pairs.append((translation, head))
-    switching, translating = [], []
+    switching = []
+    translating = []
     for turn in range(WARMUP + REPEATS):
         seconds = [0.0, 0.0]
         for before, head in pairs:

@@ -71,7 +71,8 @@ def on_gpu(corpus: PreparedCorpus, batches: list[Batch]) -> Ratio:
     """A step by CUDA graphs in mixed precision against naive code in 32 bits."""
     run = preset("notebook")
     training = run.training.replace(precision="auto")
-    session, other = TrainingSession(replace(run, training=training), corpus, "cuda:0"), NaiveTrainer("cuda:0")
+    session = TrainingSession(replace(run, training=training), corpus, "cuda:0")
+    other = NaiveTrainer("cuda:0")
     ours_seconds, other_seconds = (
         seconds / BATCHES
         for seconds in paired_medians(
@@ -101,7 +102,8 @@ def feeding(corpus: PreparedCorpus, step_seconds: float) -> Ratio:
 def made_up_corpus() -> PreparedCorpus:
     """Random ids in random order, with lengths like those of Multi30k: half of a batch is padding."""
     numbers = random.Random(0)
-    source, target = [], []
+    source = []
+    target = []
     for _ in range(BATCHES * 128):
         source_length = min(44, max(1, round(numbers.lognormvariate(2.47, 0.32))))
         target_length = max(1, round(source_length + numbers.gauss(0.67, 2.2)))

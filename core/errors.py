@@ -27,7 +27,8 @@ class AugenmerkError(Counted, Exception):
 
     def text_from(self, first: int) -> str:
         """The message, with numbers that begin with `first`."""
-        text, half = filled(self.template, self.values, first), MAX_MESSAGE_CHARACTERS // 2
+        text = filled(self.template, self.values, first)
+        half = MAX_MESSAGE_CHARACTERS // 2
         return text if len(text) <= MAX_MESSAGE_CHARACTERS else f"{text[:half]} … {text[-half:]}"
 
 

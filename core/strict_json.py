@@ -95,7 +95,8 @@ class Field:
         """A number in this range, both ends included; true and false are none."""
         largest = min(high, sys.float_info.max)
         if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not low <= self.value <= largest:
-            least, most = f"{low:g}", f"{high:g}"
+            least = f"{low:g}"
+            most = f"{high:g}"
             self.refuse(f"a number of {least} or more" if math.isinf(high) else f"a number from {least} to {most}")
         return float(self.value)
 

@@ -119,7 +119,8 @@ class TensorFile:
         buffer: mmap.mmap | bytearray = self._content
         offset = info.offset
         if offset % dtype.itemsize:  # not as the library writes it
-            buffer, offset = bytearray(buffer[offset : offset + count * dtype.itemsize]), 0
+            buffer = bytearray(buffer[offset : offset + count * dtype.itemsize])
+            offset = 0
         return torch.frombuffer(buffer, dtype=dtype, count=count, offset=offset).view(info.shape)
 
     def read_row(self, name: str, dtype: str, max_items: int) -> Any:

@@ -233,7 +233,8 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
         return today, new == ["straßenband"] == split and "street band" in translation.text
 
     def waves() -> tuple[str, bool]:
-        shortest, longest = 2 * math.pi, 2 * math.pi * 10_000 ** (1 - 2 / translator.run_config.model.width)
+        shortest = 2 * math.pi
+        longest = 2 * math.pi * 10_000 ** (1 - 2 / translator.run_config.model.width)
         is_sinusoidal = translator.run_config.model.positions == "sinusoidal"
         holds = is_sinusoidal and round(shortest) == 6 and 50_000 < longest < 60_000
         return f"{shortest:.1f} and {longest:,.0f} positions, sinusoidal: {is_sinusoidal}", holds
@@ -378,7 +379,8 @@ def _translated(translator: Translator, text: str, output: Greedy | Beam | Given
 
 def _beam_is_better(run: Callable[..., Translation], start: str, text: str) -> tuple[str, bool]:
     sentence = next(quoted for quoted in re.findall(r'text="(.*?)"', text) if quoted.startswith(start))
-    greedy, beam = run(sentence), run(sentence, Beam(4))
+    greedy = run(sentence)
+    beam = run(sentence, Beam(4))
     today = f"log-probability {greedy.log_probability:.2f} greedy, {beam.log_probability:.2f} beam 4"
     return today, beam.log_probability > greedy.log_probability + 0.01
 
@@ -389,7 +391,8 @@ def _beam_is_less_probable(run: Callable[..., Translation]) -> tuple[str, bool]:
 
 
 def _makes_up_a_word(run: Callable[..., Translation]) -> tuple[str, bool]:
-    greedy, beam = run(BIKINIS).text, run(BIKINIS, Beam(4)).text
+    greedy = run(BIKINIS).text
+    beam = run(BIKINIS, Beam(4)).text
     holds = MADE_UP in greedy and MADE_UP not in beam and "beachy " in beam
     return f"greedy “{greedy}”, beam 4 “{beam}”", holds
 
@@ -435,7 +438,8 @@ def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
 
 def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
     """Sizes, counts of heads and roles, and equal scores in both files."""
-    card, readme = resource_path(CARD).read_text("utf-8"), README.read_text("utf-8")
+    card = resource_path(CARD).read_text("utf-8")
+    readme = README.read_text("utf-8")
     model = translator.run_config.model
     num_heads = (model.num_encoder_layers + 2 * model.num_decoder_layers) * model.num_heads
     yield Claim("README.md", "all 72 heads", str(num_heads), f"all {num_heads} heads" in readme)

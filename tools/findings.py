@@ -68,7 +68,8 @@ def print_measured(translator: Translator, translations: list[Translation]) -> N
     Also how often each module has the longest bar.
     """
     networks = [network for network in networks_of(translator.model.config) if network.side == "decoder"]
-    predicted, measured = [], []
+    predicted = []
+    measured = []
     longest: Counter[str] = Counter()
     for translation in translations:
         for parts in logit_parts(translator, translation)[1::EVERY]:

@@ -175,7 +175,8 @@ class Workshop:
 
     def table(self) -> str:
         """The stages so far as a table in Markdown, and the processors that computed them."""
-        rows, processors = [], dict[str, None]()
+        rows = []
+        processors = dict[str, None]()
         for stage in self.stages:
             record = self._record_of(stage)
             if not record:
@@ -206,7 +207,8 @@ class Workshop:
         attempt = {"processor": self.processor, "cpu_hours": 0.0, "hours": 0.0}
         record["attempts"].append(attempt)
         self._save(stage, record)
-        begun, used = time.monotonic(), _seconds_of_children()
+        begun = time.monotonic()
+        used = _seconds_of_children()
         with subprocess.Popen(
             [*program, *words[1:]], cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True
         ) as process:

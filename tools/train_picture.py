@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-NUM_EPOCHS, EPOCHS_SHOWN, STEPS_LATER, LIMIT_SECONDS = 10, 8, 15, 600.0
+NUM_EPOCHS = 10
+EPOCHS_SHOWN = 8
+STEPS_LATER = 15
+LIMIT_SECONDS = 600.0
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "train.png"
 
 
@@ -60,7 +63,8 @@ def wait_until(is_done: Callable[[], bool]) -> bool:
     """Run the event loop until `is_done`; False after a timeout."""
     from PySide6.QtCore import QEventLoop, QTimer
 
-    loop, end = QEventLoop(), time.monotonic() + LIMIT_SECONDS
+    loop = QEventLoop()
+    end = time.monotonic() + LIMIT_SECONDS
     look = QTimer(loop, interval=50)
     look.timeout.connect(lambda: loop.quit() if is_done() or time.monotonic() > end else None)
     look.start()

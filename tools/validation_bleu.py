@@ -35,7 +35,8 @@ def validation_bleu(checkpoints: Sequence[Checkpoint], corpus: PreparedCorpus, b
 def main(words: Sequence[str]) -> int:
     """Print one line per model, or one for all."""
     options = _options(words)
-    corpus, device = load_prepared(options.data), choose_device(options.device).name
+    corpus = load_prepared(options.data)
+    device = choose_device(options.device).name
     for group in [options.models] if options.together else [[model] for model in options.models]:
         score = validation_bleu([load_checkpoint(model) for model in group], corpus, options.beam, device)
         print(f"{' + '.join(map(str, group))}: {score:.2f}", flush=True)

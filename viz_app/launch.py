@@ -15,7 +15,8 @@ from augenmerk.core.cli.command import OptionParser, leave, refuse, run_guarded
 from augenmerk.core.cli.outputs import PICTURES, OutputFile
 from augenmerk.core.process import collector_paused, open_standard_streams, share_one_heap, tune_process
 
-HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
+HELP_FLAGS = ("-h", "--help")
+VERSION_FLAG = "--version"
 WINDOW_HELP = """\
 Augenmerk translates German into English with a Transformer, and shows where every head of every layer looked.
 

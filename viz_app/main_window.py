@@ -61,7 +61,8 @@ class Appearance(QObject):
 
     def __init__(self, window: "MainWindow") -> None:
         super().__init__(window)
-        self._window, self._preferences = window, window.preferences
+        self._window = window
+        self._preferences = window.preferences
         self._presented_scale: float | None = None
         self._presented_zoom = 100
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
@@ -143,7 +144,9 @@ class Opening:
     """
 
     def __init__(self, window: "MainWindow", path: Path | None, sentence: str | None) -> None:
-        self._window, self._loader, self._page = window, window.loader, window.translate_page
+        self._window = window
+        self._loader = window.loader
+        self._page = window.translate_page
         self._open_first_file = window.opener_of(path) if path is not None else None
         self.is_requested = sentence is not None or self._open_first_file is not None
         checkpoint = path if self._open_first_file is None else None
@@ -213,7 +216,8 @@ class Opening:
             self._state.report(f"{_cannot_read(previous)}, so the bundled model is used.")
         if self._state.result is None:
             self._page.show_message(TRANSLATING, offers_cancel=True)
-        open_first, self._open_first_file = self._open_first_file, None
+        open_first = self._open_first_file
+        self._open_first_file = None
         (open_first or self._page.ask_new_model)()
 
     def _on_load_failed(self, failure: Failure, is_in_dialog: bool) -> None:
@@ -231,7 +235,9 @@ class Opening:
     def _on_sentence_failed(self, failure: Failure) -> None:
         """Passes a sentence of the command line to the bundled model if the last model cannot read it."""
         is_requested = self._state.experiment.source_text == self._page.sentence.requested_text
-        model, offers_bundled, self._offers_bundled = self._loader.model, self._offers_bundled, False
+        model = self._loader.model
+        offers_bundled = self._offers_bundled
+        self._offers_bundled = False
         if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
             self._page.show_message(f"{_cannot_read(model)}.\nOpening the bundled model…")
             self._loader.stand_in()
@@ -261,7 +267,9 @@ class ShutdownSequence:
     """Closes the window: asks about unsaved changes, pauses a training, saves, ends the threads."""
 
     def __init__(self, window: "MainWindow") -> None:
-        self._window, self._pages, self._preferences = window, window.pages, window.preferences
+        self._window = window
+        self._pages = window.pages
+        self._preferences = window.preferences
         self._has_ended = False
         self._closing_since: float | None = None
         self._poll_timer = QTimer(window, interval=CLOSE_POLL_MS)
@@ -390,7 +398,8 @@ class MainWindow(QMainWindow):
         self._has_painted = False
         self.state = ExperimentState(preferences.restored(MapViewSettings()))
         if (head := preferences.head) is not None:
-            self.state.selection.head, self.state.selection.was_chosen = head, True
+            self.state.selection.head = head
+            self.state.selection.was_chosen = True
         controller = ExperimentController(self.state, self.worker, self)
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)

@@ -12,7 +12,8 @@ logger = logging.getLogger(__name__)
 
 def free_aside(path: Path) -> Path:
     """Where to set a file aside without replacing one that was set aside before."""
-    aside, number = path.with_name(path.name + ASIDE), 1
+    aside = path.with_name(path.name + ASIDE)
+    number = 1
     while os.path.lexists(aside):
         number += 1
         aside = path.with_name(f"{path.name}{ASIDE}-{number}")

@@ -24,7 +24,9 @@ class ModelButton(MenuButton):
     def __init__(self, loader: ModelLoader) -> None:
         super().__init__("", "Open another model")
         self._loader = loader
-        self._name, self._device, self._is_brief = "", "", False
+        self._name = ""
+        self._device = ""
+        self._is_brief = False
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(lambda: self._fill(self._menu, offers_bundled=True))
         self.setMenu(self._menu)

@@ -101,7 +101,8 @@ class Checkpoint:
         Raises:
             CheckpointError: the weights do not fit the configuration.
         """
-        source, target = self.codecs.source.vocabulary, self.codecs.target.vocabulary
+        source = self.codecs.source.vocabulary
+        target = self.codecs.target.vocabulary
         shapes = {name: tuple(value.shape) for name, value in self.weights.items()}
         check_shapes(self.run.model, self.codecs, shapes)  # before allocating: a damaged width could ask for any amount
         with NoRandomNumbers():

@@ -104,7 +104,8 @@ def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
     Raises:
         CorpusError: a line is not UTF-8. The lines before it have been given.
     """
-    rest, number = "", 1
+    rest = ""
+    number = 1
     for text in _arriving_bytes(stream):
         first, *others = text.split("\n")
         rest += first

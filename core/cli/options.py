@@ -316,13 +316,15 @@ def take_experiment(options: argparse.Namespace) -> None:
     if options.experiment is None:
         return
     options.saved = saved = read_experiment_file(options.experiment)
-    experiment, text = saved.experiment, getattr(options, "text", STANDARD_INPUT)
+    experiment = saved.experiment
+    text = getattr(options, "text", STANDARD_INPUT)
     if text is None:
         # a space, because a lone “-” would mean standard input
         options.text = " -" if experiment.source_text == STANDARD_INPUT else experiment.source_text
     else:
         _check_sentence(options, text)
-    output, has_target = experiment.output, getattr(options, "target", None) is not None
+    output = experiment.output
+    has_target = getattr(options, "target", None) is not None
     if options.beam is not None or has_target:
         return
     if isinstance(output, GivenTarget):

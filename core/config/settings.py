@@ -56,7 +56,8 @@ class Limits:
 
 
 COUNT, COUNT_OR_ZERO = Limits(1, LARGEST_NUMBER), Limits(0, LARGEST_NUMBER)
-POSITIVE, NOT_NEGATIVE = Limits(0, includes_low=False), Limits(0)
+POSITIVE = Limits(0, includes_low=False)
+NOT_NEGATIVE = Limits(0)
 FRACTION = Limits(0, 1, includes_high=False)
 
 

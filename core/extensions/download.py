@@ -13,7 +13,8 @@ from ..storage import cannot_write, flush_to_disk
 OnDownload = Callable[[str, int, int], None]
 WEB_PAGE_STARTS = (b"<!doctype", b"<html", b"<?xml")
 """First bytes of HTML and XML pages, without capitals and leading white space."""
-_START_BYTES, _CHUNK_BYTES = 256, 2**16
+_START_BYTES = 256
+_CHUNK_BYTES = 2**16
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10.0, 30.0
 
 

@@ -69,7 +69,9 @@ class CompiledTransformer:
     ) -> Encoding:
         """See `Transformer.encode`."""
         mask = self.model.source_mask(source)
-        states, maps, is_padded = self._embed_source(source, 0), [], not bool(mask.all())
+        states = self._embed_source(source, 0)
+        maps = []
+        is_padded = not bool(mask.all())
         for index, layer in enumerate(self._encoder_layers):
             changes, factor = interventions.of("encoder", index), interventions.factor_of("encoder", index)
             states, layer_maps = layer.read(states, mask if is_padded else None, changes, factor, need_maps)
@@ -225,7 +227,9 @@ class Decoder:
         self, ids: Tensor, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """The states [B, T, D] of T more tokens [B, T], and their maps; keys and values go into the caches."""
-        states, self_maps, cross_maps = self._embed(ids, state.step), [], []
+        states = self._embed(ids, state.step)
+        self_maps = []
+        cross_maps = []
         for index, (layer, cache) in enumerate(zip(self._layers, state.layers, strict=True)):
             states, of_self, of_cross = layer.read(states, cache, index, state, mask, need_maps)
             self_maps.append(of_self)
@@ -260,7 +264,9 @@ class _DecoderLayer:
     def read(
         self, states: Tensor, cache: LayerCache, index: int, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        changes, first, length = state.interventions, state.step, states.size(1)
+        changes = state.interventions
+        first = state.step
+        length = states.size(1)
         parts = self._own.project(states)  # [3, B, H, T, K]
         cache.past.narrow(3, first, length).copy_(parts[1:])
         keys, values = cache.past.narrow(3, 0, first + length).unbind()
@@ -284,7 +290,8 @@ class _Attention:
         num_rows = num_projections * module.num_heads * module.head_width
         self._project = multiply(module.in_proj_weight[:num_rows], module.in_proj_bias[:num_rows])
         self._join = multiply(module.out_proj.weight, module.out_proj.bias)
-        self._norm, self._is_pre = _plain_norm(residual.norm), residual.is_pre
+        self._norm = _plain_norm(residual.norm)
+        self._is_pre = residual.is_pre
 
     def project(self, states: Tensor) -> Tensor:
         """Queries, then keys and values where there are any, [1 or 3, B, H, T, K], of the residual stream [B, T, D]."""
@@ -326,7 +333,8 @@ class _FeedForward:
         self._expand = multiply(network.expand.weight, network.expand.bias)
         self._contract = multiply(network.contract.weight, network.contract.bias)
         self._network = network
-        self._norm, self._is_pre = _plain_norm(residual.norm), residual.is_pre
+        self._norm = _plain_norm(residual.norm)
+        self._is_pre = residual.is_pre
 
     def add_to(self, states: Tensor, factor: Tensor | None) -> Tensor:
         """The residual stream [B, T, D] after this network, whose output is multiplied by `factor` [B, 1, 1]."""
@@ -337,7 +345,8 @@ class _FeedForward:
 
 def _embedding(embedding: TokenAndPosition) -> Callable[[Tensor, int], Tensor]:
     """Computes vectors [B, N, D] of ids [B, N] from a position on. Calling the modules takes twice as long."""
-    table, positions = embedding.tokens, embedding.positions.detach()
+    table = embedding.tokens
+    positions = embedding.positions.detach()
     weight = table.weight.detach()
 
     def embed(ids: Tensor, first: int) -> Tensor:
@@ -363,7 +372,8 @@ def _plain_norm(norm: nn.Module) -> Norm:
     """The function of the norm, without calling the module if it is PyTorch's own."""
     if not isinstance(norm, nn.LayerNorm):
         return norm
-    shape, epsilon = list(norm.normalized_shape), norm.eps
+    shape = list(norm.normalized_shape)
+    epsilon = norm.eps
     weight, bias = (None if values is None else values.detach() for values in (norm.weight, norm.bias))
     return lambda states: torch.layer_norm(states, shape, weight, bias, epsilon)
 

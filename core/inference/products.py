@@ -40,7 +40,8 @@ class ExactProduct:
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None, *, copies: bool = True) -> None:
-        self._weight, self._bias = weight.detach(), None if bias is None else bias.detach()
+        self._weight = weight.detach()
+        self._bias = None if bias is None else bias.detach()
         self._halves: Tensor | None = None
         self._blocks: Tensor | None = None
         if not copies:
@@ -173,7 +174,9 @@ def _sums_overflow() -> bool:
 
 def _sample() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Rows, columns, bias, and their product."""
-    rows, columns, bias = torch.arange(12.0).view(4, 3), torch.arange(6.0).view(2, 3), torch.arange(2.0)
+    rows = torch.arange(12.0).view(4, 3)
+    columns = torch.arange(6.0).view(2, 3)
+    bias = torch.arange(2.0)
     return rows, columns, bias, rows @ columns.t() + bias
 
 

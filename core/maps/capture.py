@@ -64,7 +64,8 @@ class AttentionPass:
 
     def projected(self, part: Literal[0, 1, 2]) -> Tensor:
         """The unchanged queries (0), keys (1) or values (2): [H, N, K]."""
-        states, width = self.queries_of if part == 0 or self.memory is None else self.memory, self.joined.size(-1)
+        states = self.queries_of if part == 0 or self.memory is None else self.memory
+        width = self.joined.size(-1)
         return self.module.project(states, part * width, (part + 1) * width)[0][0]
 
     @property
@@ -127,7 +128,9 @@ def _head_trace(attention: AttentionPass) -> HeadTrace:
     temperatures = torch.ones(module.num_heads, device=attention.maps.device)
     if attention.changes.temperatures is not None:
         temperatures = attention.changes.temperatures[0]
-    queries, keys, values = attention.projected(0), attention.projected(1), attention.values
+    queries = attention.projected(0)
+    keys = attention.projected(1)
+    values = attention.values
     arrays = queries, keys, values, module.mixing, attention.maps[0], temperatures
     return HeadTrace(*(array.float().cpu().numpy() for array in arrays))  # made read-only when stacked
 

@@ -144,11 +144,14 @@ def common_subsequence(first: Sequence[str], second: Sequence[str]) -> Pairs:
             lengths[i, j] = (
                 lengths[i + 1, j + 1] + 1 if first[i] == second[j] else max(lengths[i + 1, j], lengths[i, j + 1])
             )
-    pairs, i, j = [], 0, 0
+    pairs = []
+    i = 0
+    j = 0
     while i < len(first) and j < len(second):
         if first[i] == second[j]:
             pairs.append((i, j))
-            i, j = i + 1, j + 1
+            i = i + 1
+            j = j + 1
         elif lengths[i, j + 1] >= lengths[i + 1, j]:
             j += 1
         else:

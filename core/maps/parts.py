@@ -125,11 +125,14 @@ class RowParts(ReadOnlyArrays):
                 seen = "Choose from keys {first} to {last}." if last else "It sees only key {first}."
                 values = {"query": Index(self.query), "key": Index(position), "first": Index(0), "last": last}
                 raise AnalysisError(f"Query {{query}} does not see key {{key}}. {seen}", **values)
-        keys, total = self.keys[key], float(self.scores[key])
+        keys = self.keys[key]
+        total = float(self.scores[key])
         if baseline == "mean":
-            keys, total = keys - self.keys.mean(axis=0), total - float(self.scores.mean())
+            keys = keys - self.keys.mean(axis=0)
+            total = total - float(self.scores.mean())
         elif baseline != "none":
-            keys, total = keys - self.keys[baseline], total - float(self.scores[baseline])
+            keys = keys - self.keys[baseline]
+            total = total - float(self.scores[baseline])
         products = self.queries @ keys.T
         return CellParts(self, key, baseline, products, total, total - float(products.sum()))
 

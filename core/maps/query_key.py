@@ -52,18 +52,22 @@ def query_key_parts(
         AnalysisError: the head or row does not exist, or the row was set by hand; or as `Translator.pass_over`.
         TranslationStoppedError: `should_stop` returned True.
     """
-    model, experiment = translator.model, translation.experiment
+    model = translator.model
+    experiment = translation.experiment
     _require_row(model.config, translation, head, query)
     streams = residual_streams(translator.pass_over(translation))
-    own, depth = streams.decoder, 3 * head.layer + (head.kind == "cross")
+    own = streams.decoder
+    depth = 3 * head.layer + (head.kind == "cross")
     if head.kind == "encoder":
-        own, depth = streams.encoder, 2 * head.layer
+        own = streams.encoder
+        depth = 2 * head.layer
     read, read_depth = (streams.encoder, None) if head.kind == "cross" else (own, depth)
     attention = own.sublayers[depth].attention
     assert attention is not None
     sees_all = head.kind != "decoder" or experiment.lifts_mask
     num_visible = attention.maps.size(-1) if sees_all else query + 1
-    module, width = attention.module, attention.module.head_width
+    module = attention.module
+    width = attention.module.head_width
     rows = slice(head.head * width, (head.head + 1) * width)
     scale = math.sqrt(width)
     if attention.changes.temperatures is not None:

@@ -79,9 +79,11 @@ class ResidualStream:
         """
         last = self.sublayers[-1] if depth is None else self.sublayers[depth]
         if depth is None:
-            norm, whole = self.norm, last.output
+            norm = self.norm
+            whole = last.output
         else:
-            norm, whole = (last.residual.norm if last.residual.is_pre else nn.Identity()), last.states
+            norm = last.residual.norm if last.residual.is_pre else nn.Identity()
+            whole = last.states
         parts: list[Tensor] = []
         bias = torch.zeros_like(directions[..., 0])
 

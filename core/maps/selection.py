@@ -157,7 +157,8 @@ def label_map(
     Raises:
         AnalysisError: the shape does not fit this translation and kind.
     """
-    queries, keys = query_axis(translation, kind, mode), key_axis(translation, kind)
+    queries = query_axis(translation, kind, mode)
+    keys = key_axis(translation, kind)
     if weights.shape[-2:] != (len(queries), len(keys)):
         raise AnalysisError(
             f"These maps have the shape {list(weights.shape[-2:])}, but a {kind} map of this translation has "

@@ -96,7 +96,8 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
     heads = trace.of_kind(head.kind)
     check_cell(head, query, key, heads.weights.shape)
     index = head.layer, head.head
-    query_vector, key_vector = heads.queries[(*index, query)], heads.keys[(*index, key)]
+    query_vector = heads.queries[(*index, query)]
+    key_vector = heads.keys[(*index, key)]
     products: FloatArray = query_vector * key_vector / np.float32(np.sqrt(len(query_vector)))
     return QueryKeyDetail(
         head=head,

@@ -59,7 +59,9 @@ def attend(  # noqa: PLR0913 - all but the first five are options by name
 
 def attention_scores(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
     """Q Kᵀ / √K, [B, H, Q, M]; −∞ where the mask is False."""
-    scale, no_sum = 1 / math.sqrt(queries.size(-1)), queries.new_zeros(1)  # one kernel multiplies and divides
+    # one kernel multiplies and divides
+    scale = 1 / math.sqrt(queries.size(-1))
+    no_sum = queries.new_zeros(1)
     products = torch.baddbmm(no_sum, queries.flatten(0, 1), keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)
     scores = products.view(*queries.shape[:3], -1)
     return scores if mask is None else scores.masked_fill_(~mask, float("-inf"))

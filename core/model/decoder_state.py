@@ -38,12 +38,14 @@ class DecoderState:
 
     def read_all(self, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
         """Teacher forcing of the ids [B, T]; `read` then continues from any `step` up to T."""
-        self.prefix, self.step = target, target.size(1)
+        self.prefix = target
+        self.step = target.size(1)
         return self.decode(self.encoding, target, need_maps=need_maps)
 
     def select(self, rows: Tensor) -> None:
         """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
-        self.encoding, self.prefix = self.encoding.select(rows), self.prefix[rows]
+        self.encoding = self.encoding.select(rows)
+        self.prefix = self.prefix[rows]
 
     def reorder(self, rows: Tensor) -> None:
         """Like `select`, where each row takes the place of one with the same source."""

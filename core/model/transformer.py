@@ -147,7 +147,8 @@ class Transformer(nn.Module):
         interventions = encoding.interventions
         target_mask = self.target_mask(target, interventions)
         states = self.target_embedding(target)  # [B, T, D]
-        self_maps, cross_maps = [], []
+        self_maps = []
+        cross_maps = []
         for index, layer in enumerate(self.decoder_layers):
             states, layer_self, layer_cross = layer(
                 states,

@@ -195,7 +195,8 @@ def likely_language(words: Iterable[str], source: str) -> str:
     Of languages with equally many, it is the first in `COMMON_WORDS`. Also empty if the common words of the source
     language are not known, because other languages share many of them.
     """
-    typed, source = {word.lower() for word in words}, two_letter_code(source)
+    typed = {word.lower() for word in words}
+    source = two_letter_code(source)
     numbers = {code: len(typed.intersection(common.split())) for code, common in COMMON_WORDS.items()}
     code = max(numbers, key=numbers.__getitem__)
     return code if numbers[code] > numbers.get(source, len(typed)) else ""

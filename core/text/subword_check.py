@@ -100,7 +100,8 @@ def message_fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:
     position = 0
     while position < len(data):
         key, position = _varint(data, position)
-        number, kind = key >> 3, key & 7
+        number = key >> 3
+        kind = key & 7
         if kind == VARINT:
             whole, position = _varint(data, position)
             yield number, kind, whole

@@ -38,7 +38,8 @@ class Subwords:
     @cached_property
     def scores(self) -> Mapping[str, float]:
         """The scores of all pieces but the specials; of two merges the one with the higher score comes first."""
-        count, processor = self._processor.get_piece_size(), self._processor
+        count = self._processor.get_piece_size()
+        processor = self._processor
         indices = [index for index in range(count) if not (processor.is_control(index) or processor.is_unknown(index))]
         return {processor.id_to_piece(index): processor.get_score(index) for index in indices}
 

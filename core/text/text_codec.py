@@ -134,7 +134,8 @@ class TextCodec:
 
     def encode_words(self, words: Sequence[str]) -> list[int]:
         """The ids of case-folded words (see `fold_case`)."""
-        ids, unknown = self.vocabulary.ids, self.vocabulary.unknown_id or 0
+        ids = self.vocabulary.ids
+        unknown = self.vocabulary.unknown_id or 0
         if self.subwords is None:
             return [ids.get(word, unknown) for word in words]
         return [
@@ -253,7 +254,8 @@ def detokenize(tokens: Sequence[str]) -> str:
 
 
 def _attaches_left(tokens: Sequence[str], index: int) -> bool:
-    token, before = tokens[index], tokens[index - 1] if index else ""
+    token = tokens[index]
+    before = tokens[index - 1] if index else ""
     if token in ("st", "nd", "rd", "th"):
         return before.isdigit()
     return token in NO_SPACE_BEFORE or token in CLITIC_HEADS.get(before.lower(), ())

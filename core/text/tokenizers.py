@@ -71,10 +71,12 @@ class WordRules:
         """The tokens of each run of white space and of other text, without the single space after a run."""
         pieces: list[Piece] = []
         for match in _RUNS.finditer(text):
-            run, start = match[0], match.start()
+            run = match[0]
+            start = match.start()
             if run[0] == " " and pieces:
                 pieces[-1] = Piece(pieces[-1].text, pieces[-1].start, has_space=True)
-                run, start = run[1:], start + 1
+                run = run[1:]
+                start = start + 1
                 if not run:
                     continue
             for token in self._cut(run) if with_cases else self._cut_by_patterns(run, {}):
@@ -347,7 +349,8 @@ class SymbolTokenizer:
     def __call__(self, line: str) -> list[Piece]:
         """The symbols of one line. Raises `TextError` if it is too long."""
         check_length(line)
-        tokens, position = [], 0
+        tokens = []
+        position = 0
         for text in line.split():
             start = line.index(text, position)
             position = start + len(text)

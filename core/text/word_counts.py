@@ -82,7 +82,9 @@ class WordCounts:
         The words in their order, each as the number of bytes that it shares with the one before, the others, and a
         line feed; then all counts, seven bits in a byte, the lowest first; compressed by zlib.
         """
-        written, numbers, before = bytearray(), bytearray(), b""
+        written = bytearray()
+        numbers = bytearray()
+        before = b""
         for word, number in sorted((word.encode(), number) for word, number in self.counts.items()):
             shared = _num_shared(before, word)
             written.append(shared)
@@ -156,7 +158,8 @@ def _decompressed(packed: bytes) -> bytes:
 def _unpacked(data: bytes, num_words: int, least: int) -> Iterable[tuple[str, int]]:
     """Words and counts. Raises `ValueError` where they contradict each other or their description."""
     words: list[str] = []
-    position, before = 0, b""
+    position = 0
+    before = b""
     for _ in range(num_words):
         end = data.find(b"\n", position + 1)
         if end < 0 or data[position] > len(before):
@@ -166,7 +169,8 @@ def _unpacked(data: bytes, num_words: int, least: int) -> Iterable[tuple[str, in
         if word <= before or not is_word(text):
             raise ValueError(f"the counted word {shown(text)} is none, or not in its place")
         words.append(text)
-        position, before = end + 1, word
+        position = end + 1
+        before = word
     numbers = list(_numbers(data, position))
     if len(numbers) != num_words:
         raise ValueError(f"there are {len(numbers):,} counts of {num_words:,} words")

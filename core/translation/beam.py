@@ -136,7 +136,8 @@ class _Search:
         is_reordered = len(indices) == len(parents) and parents.size(1) == num_rows
         (self.state.reorder if is_reordered else self.state.select)(rows)
         self.sentences = [self.sentences[index] for index in indices]
-        self.prefixes, self.scores = prefixes[selected], scores[selected]
+        self.prefixes = prefixes[selected]
+        self.scores = scores[selected]
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,8 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
     totals = scores.view(-1, 1) + best - logits.logsumexp(dim=-1, keepdim=True)
     num_each = tokens.size(1)
     ranked, places = totals.view(num_sentences, -1).sort(dim=-1, descending=True, stable=True)
-    ranked, places = ranked[:, :count], places[:, :count]
+    ranked = ranked[:, :count]
+    places = places[:, :count]
     return _Candidates(ranked, places // num_each, tokens.view(num_sentences, num_rows * num_each).gather(1, places))
 
 
@@ -279,7 +281,8 @@ def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     best, places = values.topk(min(count + 1, values.size(1)))
     if best.size(1) > count and bool((best[:, -1] == best[:, -2]).any()):  # equals on both sides of the edge: rare
         best, places = values.sort(dim=-1, descending=True, stable=True)
-    best, places = best[:, :count], places[:, :count]
+    best = best[:, :count]
+    places = places[:, :count]
     places, by_place = places.sort(dim=-1)
     best, by_value = best.gather(1, by_place).sort(dim=-1, descending=True, stable=True)
     return best, places.gather(1, by_value)

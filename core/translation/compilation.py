@@ -84,7 +84,8 @@ def compile_experiment(
         ExperimentError: an intervention does not fit the sentence or the vocabularies.
     """
     source = edit_source(typed, experiment.source_edits, codecs.source, run_config)
-    needed, output = len(source.ids), experiment.output
+    needed = len(source.ids)
+    output = experiment.output
     for attention_row in experiment.attention_rows:
         if attention_row.head.kind != "decoder" and len(attention_row.weights) != needed:
             values = {
@@ -153,7 +154,8 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
     Raises:
         ExperimentError: the vocabulary has neither the token nor the pieces of the word.
     """
-    vocabulary, text = codec.vocabulary, writable(text)
+    vocabulary = codec.vocabulary
+    text = writable(text)
     if text == END and vocabulary.end_id is not None:
         text = vocabulary.tokens[vocabulary.end_id]
     if text in vocabulary.ids and (not codec.has_pieces or text.startswith(WORD_MARK) or text in codec.specials):

@@ -295,7 +295,10 @@ class _Sentence:
 
     def __init__(self, index: int, request: DecodeRequest, num_tokens: int, end_id: int | None) -> None:
         is_known = all(0 <= token < num_tokens for token in request.draft)  # false for ids of another model
-        self.index, self.limit, self.forced, self.last = index, request.limit, request.forced, request.last
+        self.index = index
+        self.limit = request.limit
+        self.forced = request.forced
+        self.last = request.last
         self.old = list(request.draft) if is_known else []
         self.draft = _fitted(self.old, self.limit, self.forced, end_id)
         self.num_right = 0
@@ -310,7 +313,8 @@ class _Sentence:
         Returns:
             Whether there is one, with enough tokens after it.
         """
-        last, length = self.draft[-MEETING_LENGTH:], len(self.draft)
+        last = self.draft[-MEETING_LENGTH:]
+        length = len(self.draft)
         ends = range(MEETING_LENGTH, len(self.old) - MIN_REST + 1)
         meetings = [end for end in ends if self.old[end - MEETING_LENGTH : end] == last]
         if not meetings:
@@ -436,7 +440,8 @@ class _Guesses:
         self.near_tie = self.near_tie or NEAR_TIE * float(logits.std())
         row = logits.add_(forbidden)[0].numpy()
         best = int(row.argmax())
-        first, row[best] = float(row[best]), -np.inf
+        first = float(row[best])
+        row[best] = -np.inf
         if first - float(row.max()) >= self.near_tie:
             return [best]
         state.step -= 1
@@ -487,5 +492,6 @@ def _take_right_ones(sentence: _Sentence, best: Sequence[int]) -> None:
     differing = (step for step, (mine, right) in enumerate(zip(sentence.draft, best, strict=True)) if mine != right)
     first = next(differing, None)
     if first is not None:
-        sentence.draft, sentence.last = [*sentence.draft[:first], best[first]], None
+        sentence.draft = [*sentence.draft[:first], best[first]]
+        sentence.last = None
     sentence.num_right = len(sentence.draft)

@@ -110,7 +110,8 @@ def intervention_from_json(values: object) -> Intervention:
 def _experiment(field: Field) -> Experiment:
     members = field.members("source_text", "output", "interventions")
     interventions = tuple(_part(item, _INTERVENTIONS) for item in members["interventions"].items(MAX_INTERVENTIONS))
-    text, output = members["source_text"].text(), _part(members["output"], _OUTPUTS)
+    text = members["source_text"].text()
+    output = _part(members["output"], _OUTPUTS)
     return _made(field, lambda: Experiment(text, output, interventions))
 
 
@@ -387,7 +388,8 @@ def _header(whole: Field, name: str) -> Field:
 
 def _model(field: Field) -> ModelReference:
     members = field.members("name", "digest")
-    name, digest = members["name"].text(MAX_NAME_CHARACTERS), members["digest"].text()
+    name = members["name"].text(MAX_NAME_CHARACTERS)
+    digest = members["digest"].text()
     reference = ModelReference(name, digest)
     if reference.name != name:
         members["name"].refuse("a name without / and \\")

@@ -413,7 +413,8 @@ def _by_word(interventions: Sequence[Intervention]) -> CountedText:
     for intervention in interventions:
         last = words[-1] if words else None
         if isinstance(intervention, ForcedToken):
-            is_next, next_step = intervention.step == next_step, intervention.step + 1
+            is_next = intervention.step == next_step
+            next_step = intervention.step + 1
             is_piece = is_next and not intervention.token.startswith((WORD_MARK, "<"))
             if is_piece and isinstance(last, ForcedToken) and last.token.startswith(WORD_MARK):
                 words[-1] = ForcedToken(last.step, last.token + intervention.token)

@@ -309,7 +309,8 @@ class Runner:
 
     def _alternatives(self, log_probabilities: Tensor, ids: Tensor) -> tuple[tuple[Alternative, ...], ...]:
         """The best tokens of each of T steps, given their ids [T, N]."""
-        labels, tokens = self._codec.labels, self._codec.vocabulary.tokens
+        labels = self._codec.labels
+        tokens = self._codec.vocabulary.tokens
         return tuple(
             tuple(Alternative(labels[token], value, tokens[token]) for token, value in zip(chosen, values, strict=True))
             for chosen, values in zip(ids.tolist(), log_probabilities.tolist(), strict=True)

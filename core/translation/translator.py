@@ -150,7 +150,8 @@ class Translator:
     def _computed_digest(self) -> str:
         if self._compiler.must_call_modules():
             return token_hex(32)
-        loaded, weights = self.checkpoint.weights, dict(self.model.named_parameters())
+        loaded = self.checkpoint.weights
+        weights = dict(self.model.named_parameters())
         if weights.keys() == loaded.keys() and all(_is_equal(weights[name], loaded[name]) for name in weights):
             return self._loaded_digest
         return model_digest(replace(self.checkpoint, weights=weights))
@@ -510,7 +511,8 @@ class Translator:
         tried = [self.try_compile(Experiment(sentence_with_code(text, code))) for text in texts]
         hypotheses = [Hypothesis("", (), notes) for _, notes in tried]
         compiled = {index: accepted for index, (accepted, _) in enumerate(tried) if accepted is not None}
-        model, indices = self.current_model(), list(compiled)
+        model = self.current_model()
+        indices = list(compiled)
         lengths = [len(accepted.source.ids) for accepted in compiled.values()]
         batch_size = batch_size_for(model, beam, max_steps(max(lengths, default=1), self.run_config, self.rules))
         done = 0

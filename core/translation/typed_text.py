@@ -137,7 +137,8 @@ def _hint(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
 
 def _note_on_target_language(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
     """Advice to choose one of several target languages, unless the model reads the code of one."""
-    codes, read = codec.target_codes, {token for word in words for token in word.ids}
+    codes = codec.target_codes
+    read = {token for word in words for token in word.ids}
     if not codes or not read.isdisjoint(codec.vocabulary.ids[code] for code in codes):
         return []
     listed = ", ".join(codes[:6]) + (" …" if len(codes) > 6 else "")
@@ -197,7 +198,8 @@ def _assemble(
     wraps = run.data.wrap_source
     ids: list[int] = [vocabulary.start_id] if wraps else []
     labels = [vocabulary.tokens[vocabulary.start_id]] if wraps else []
-    words, unknown = [], []
+    words = []
+    unknown = []
     for _, word in placed:
         words.append(Word(word.text, len(ids), len(ids) + len(word.ids)))
         unknown += [len(ids) + offset for offset, is_unknown in enumerate(word.unknown) if is_unknown]
@@ -298,7 +300,8 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
     """The coverage of a source by the training data; None without their word counts."""
     if counts is None:
         return None
-    rare, respelled = [], []
+    rare = []
+    respelled = []
     for word, encoded in zip(source.words, source.encoded, strict=True):
         spelling = encoded.spelling
         if spelling != word.text:

@@ -138,7 +138,8 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
         window: the visible part of the cells; marks next to the map are next to it.
         scale: of the marks next to it; below 1 for small maps, which are close together.
     """
-    bar_px, dot_px = BAR_PX * scale, DOT_PX * scale
+    bar_px = BAR_PX * scale
+    dot_px = DOT_PX * scale
     dimmed_areas = [Shape("dimmed", window, "pointer")] if marks.is_dimmed else []
     changed, set_by_hand, forced = (_visible(bands, cell, window) for bands in (marks.changed, marks.set, marks.forced))
     bars = [_beside(band, box, window, -CHANGED_PX * scale, bar_px) for band, box in changed]
@@ -148,7 +149,8 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
     shapes += [Shape("dot", _middle(bar, dot_px), "warm") for bar in dots]
     shapes += [Shape("frame", box, "accent", 1.4) for _, box in _visible(marks.lit, cell, window)]
     if marks.pinned is not None:
-        left, top = marks.pinned.column * cell[0], marks.pinned.row * cell[1]
+        left = marks.pinned.column * cell[0]
+        top = marks.pinned.row * cell[1]
         shapes.append(Shape("frame", Box(left, top, *cell), "accent", 2))
     if marks.is_off:
         shapes.append(Shape("line", window, "warm", 2))
@@ -269,7 +271,9 @@ def marked_labels(marks: Marks, count: int, *, is_row: bool) -> list[Literal["ac
 
 def large_map(state: ExperimentState) -> Drawing | None:
     """The large map in its current state; None while nothing is shown."""
-    view, head, maps = state.maps.view(), state.selection.head, state.maps
+    view = state.maps.view()
+    head = state.selection.head
+    maps = state.maps
     if view is None:
         return None
     row_axis, column_axis = view.meanings

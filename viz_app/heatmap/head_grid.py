@@ -389,7 +389,8 @@ class GridPainter:
         pen = QPen(self.theme.color("warm" if hovered in self.state.experiment_of_marks.heads_off else "text"), 1.4)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
-        circle, middle = QRectF(switch).adjusted(4, 4.5, -4, -3.5), QRectF(switch).center()
+        circle = QRectF(switch).adjusted(4, 4.5, -4, -3.5)
+        middle = QRectF(switch).center()
         painter.drawArc(circle, 125 * 16, 290 * 16)
         painter.drawLine(QPointF(middle.x(), switch.top() + 3), QPointF(middle.x(), middle.y()))
         painter.restore()
@@ -462,7 +463,9 @@ class HeadGrid(Canvas):
         return _height_of_texts(self.theme) + num_lines * line
 
     def _make_painter(self) -> GridPainter:
-        state, maps, theme = self.state, self.state.maps, self.theme
+        state = self.state
+        maps = self.state.maps
+        theme = self.theme
         order, folded = state.settings.order, state.settings.folded_kinds
         lines = () if order == "layer" else tuple(lines_of(state, kind) for kind in ATTENTION_KINDS)
         shapes = tuple(maps.shape(kind) for kind in ATTENTION_KINDS)
@@ -501,7 +504,8 @@ class HeadGrid(Canvas):
 
     def show_together(self, head: Head) -> None:
         """Shows a head together with those shown now, or without it if it is one of them."""
-        settings, chosen = self.state.settings, self.state.selection.head
+        settings = self.state.settings
+        chosen = self.state.selection.head
         settings.show_together(head, chosen)
         if settings.several:
             self.state.selection.choose(chosen if chosen in settings.several else min(settings.several))
@@ -522,7 +526,8 @@ class HeadGrid(Canvas):
         top = max(0, -self.y())
         if top <= point.y() < top + scaled(NUMBERS_HEIGHT):
             return self._painter.columns_at(point.x())
-        kind, layer = self.header_at(point), self._painter.layer_at(point)
+        kind = self.header_at(point)
+        layer = self._painter.layer_at(point)
         return tuple(filter(None, (HeadGroup(kind) if kind is not None else layer,)))
 
     def header_at(self, point: QPoint) -> AttentionKind | None:
@@ -590,7 +595,8 @@ class HeadGrid(Canvas):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Labels, thumbnails, frames."""
-        painter, grid = QPainter(self), self._painter
+        painter = QPainter(self)
+        grid = self._painter
         if grid is None:
             painter.fillRect(event.rect(), self.theme.color("panel"))
             return

@@ -89,7 +89,8 @@ class LargeMap(Canvas):
 
     def pick(self, band: Band, mode: SelectionMode) -> None:
         """A click on a row, or on a column."""
-        selection, label_mode = self._state.selection, self._state.settings.label_mode
+        selection = self._state.selection
+        label_mode = self._state.settings.label_mode
         if self._view is not None and self._view.is_query(band):
             shift = token_shift_of_queries(selection.head.kind, label_mode)
             selection.pick_queries(self._view.queries_of(band), shift, mode)
@@ -98,7 +99,8 @@ class LargeMap(Canvas):
 
     def show_map(self) -> None:
         """Shows the current map, or nothing while the settings ask for another drawing."""
-        had_view, is_shown = self._view is not None, self._state.settings.known_picture == self.picture
+        had_view = self._view is not None
+        is_shown = self._state.settings.known_picture == self.picture
         view = self._state.maps.view() if is_shown else None
         if self._view is not None and (view is None or view.all_labels != self._view.all_labels):
             self._state.selection.clear_hovered()  # the mouse is over a place of the previous drawing
@@ -153,7 +155,9 @@ MANY_ROWS = 20  # beyond, labels may thin out
 LINE_SHARE = 0.84  # of a font's height that labels need next to each other
 TIGHT_LINE_SHARE = 0.78  # in the smallest font
 EDGE = 6
-STRIP_GAP, MIN_STRIP, MAX_STRIP = 7, 14.0, 24.0
+STRIP_GAP = 7
+MIN_STRIP = 14.0
+MAX_STRIP = 24.0
 SCROLL_BAR = 10
 
 
@@ -201,12 +205,14 @@ class HeatmapLayout:
 
     def cell_rect(self, cell: Place) -> QRectF:
         """The place of a cell, in sight or not."""
-        x, y = self.map.left() + cell.column * self.cell.x(), self.map.top() + cell.row * self.cell.y()
+        x = self.map.left() + cell.column * self.cell.x()
+        y = self.map.top() + cell.row * self.cell.y()
         return QRectF(x, y, self.cell.x(), self.cell.y())
 
     def band_rect(self, band: Band) -> QRectF:
         """The visible part of a row or column."""
-        cell, window = self.cell_rect(Place(band.index, band.index)), self.window
+        cell = self.cell_rect(Place(band.index, band.index))
+        window = self.window
         if band.is_row:
             return QRectF(window.left(), cell.top(), window.width(), cell.height())
         return QRectF(cell.left(), window.top(), cell.width(), window.height())
@@ -222,7 +228,9 @@ class HeatmapLayout:
 
     def label_at(self, point: QPointF) -> Band | None:
         """The row or column whose label is under a point; labels of columns are slanted."""
-        window, x, y = self.window, point.x(), point.y()
+        window = self.window
+        x = point.x()
+        y = point.y()
         if 0 <= x < window.left() and window.top() <= y < window.bottom():
             return Band(int((y - self.map.top()) / self.cell.y()), is_row=True)
         if not 0 <= y < window.top():
@@ -302,7 +310,8 @@ def lay_out(
             break
     content = QSizeF(cell.x() * len(view.column_labels), cell.y() * len(view.row_labels))
     room = _room(size, margins)
-    fits_high, fits_wide = content.height() <= room.height() + 0.5, content.width() <= room.width() + 0.5
+    fits_high = content.height() <= room.height() + 0.5
+    fits_wide = content.width() <= room.width() + 0.5
     room = QSizeF(room.width(), room.height() - (0 if fits_wide else SCROLL_BAR))
     fits_high = fits_high and content.height() <= room.height() + 0.5
     shown = QSizeF(min(content.width(), room.width()), min(content.height(), room.height()))
@@ -334,7 +343,8 @@ def lay_out(
 
 def label_fonts(theme: Theme) -> list[QFont]:
     """Fonts of labels, the largest first."""
-    fonts, smallest = [], theme.base_px if theme.is_presented else theme.scaled(MIN_LABEL_PX)
+    fonts = []
+    smallest = theme.base_px if theme.is_presented else theme.scaled(MIN_LABEL_PX)
     for pixels in range(theme.base_px, smallest - 1, -1):
         fonts.append(QFont(theme.font("body")))
         fonts[-1].setPixelSize(pixels)
@@ -370,12 +380,14 @@ def thinned(count: int, step: int, lit: list[int]) -> list[int]:
 def _margins(
     view: MapView, font: QFont, angle: float, size: QSize, theme: Theme, *, has_strip: bool, is_signed: bool
 ) -> _Margins:
-    metrics, key = QFontMetrics(font), font.toString()
+    metrics = QFontMetrics(font)
+    key = font.toString()
     row_label_width = min(_longest(view.row_labels, key) + 1, theme.scaled(MAX_ROW_LABEL))
     if has_strip:
         row_label_width = max(row_label_width, metrics.horizontalAdvance("Σ 100 rows"))
     column_length = min(_longest(view.column_labels, key) + 1, theme.scaled(MAX_COLUMN_LABEL))
-    above, below = metrics.height() * 0.6 + LABEL_GAP, EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0)
+    above = metrics.height() * 0.6 + LABEL_GAP
+    below = EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0)
     free = int((size.height() - above - below - len(view.row_labels) * row_height(font)) / sin(angle))
     most = max(theme.scaled(MIN_COLUMN_LABEL), min(int(size.height() * MAX_LABEL_SHARE), free))
     column_length = min(column_length, most)
@@ -424,8 +436,10 @@ def _room(size: QSize, margins: _Margins) -> QSizeF:
 def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Theme) -> QPointF:
     """A square, or up to twice as wide if many rows would make the map a narrow band; higher if labels need it."""
     room = _room(size, margins)
-    width, height = room.width() / len(view.column_labels), room.height() / len(view.row_labels)
-    legible, widest = row_height(label_fonts(theme)[-1]), theme.scaled(MAX_NARROW_CELL)
+    width = room.width() / len(view.column_labels)
+    height = room.height() / len(view.row_labels)
+    legible = row_height(label_fonts(theme)[-1])
+    widest = theme.scaled(MAX_NARROW_CELL)
     side = max(zoom, min(height, max(width, legible), theme.scaled(MAX_CELL)))
     least = zoom if zoom > width else 0.0
     return QPointF(max(least, min(width, max(side, min(2 * side, widest)))), side)
@@ -492,7 +506,8 @@ class HeatmapPainter:
     @cached_property
     def bar_and_numbers(self) -> QRectF:
         """The area right of the window: colour bar, its numbers, a scroll bar."""
-        window, numbers = self.layout.window, self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.drawing.scale.is_signed)
+        window = self.layout.window
+        numbers = self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.drawing.scale.is_signed)
         return QRectF(window.topRight(), QPointF(self.layout.bar.right() + numbers, window.bottom()))
 
     @cached_property
@@ -502,7 +517,8 @@ class HeatmapPainter:
 
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
         """Everything that lies in `clip`, in a widget of this size."""
-        layout, marks = self.layout, self.drawing.marks
+        layout = self.layout
+        marks = self.drawing.marks
         painter.save()
         painter.setClipRect(layout.window)
         draw_map(painter, layout.map, self.image)
@@ -535,7 +551,8 @@ class HeatmapPainter:
 
     def _step_bands(self) -> list[Band]:
         """The query of the current decoding step."""
-        step, kind = self.state.selection.step, self.state.selection.head.kind
+        step = self.state.selection.step
+        kind = self.state.selection.head.kind
         return [] if step is None or kind == "encoder" else self.view.bands(queries=[step])
 
     def _frame(self, painter: QPainter, box: QRectF, width: float, color: str = "accent") -> None:
@@ -567,7 +584,8 @@ class HeatmapPainter:
 
     def _hatch_missing(self, painter: QPainter) -> None:
         """Cells without a value, each run of them in a row at once."""
-        layout, size = self.layout, self.layout.cell
+        layout = self.layout
+        size = self.layout.cell
         painter.setPen(QPen(self.theme.color("muted", 0.7), 1))
         for row in layout.rows_in_sight:
             for first, last in _runs(np.isnan(self.drawing.values[row])):
@@ -591,7 +609,8 @@ class HeatmapPainter:
         painter.drawText(label_box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_column_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
-        layout, metrics = self.layout, QFontMetrics(self.layout.font)
+        layout = self.layout
+        metrics = QFontMetrics(self.layout.font)
         text = elided(label, self._font_key, layout.column_label_length)
         painter.save()
         painter.translate(layout.map.left() + (index + 0.5) * layout.cell.x(), layout.window.top() - LABEL_GAP)
@@ -687,10 +706,14 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: Q
         cells: the area of the map, below the labels of columns and right of those of rows.
         bar: the area at its right.
     """
-    left, right = cell.left() - VALUE_GAP - box.width(), cell.right() + VALUE_GAP
-    above, below = cell.top() - VALUE_GAP - box.height(), cell.bottom() + VALUE_GAP
+    left = cell.left() - VALUE_GAP - box.width()
+    right = cell.right() + VALUE_GAP
+    above = cell.top() - VALUE_GAP - box.height()
+    below = cell.bottom() + VALUE_GAP
     over_cells, behind_bar = free_areas(widget, cells, bar)
-    first, last, far = over_cells.left(), over_cells.right() - box.width(), behind_bar.left()
+    first = over_cells.left()
+    last = over_cells.right() - box.width()
+    far = behind_bar.left()
     # most maps are darkest from the upper left to the lower right: these corners come last
     aslant = (left, below), (right, above), (right, below)
     over_column = (last, above), (first, below), (left, above), (first, above), (last, below)
@@ -845,11 +868,13 @@ class Heatmap(LargeMap):
 
     def lay_out(self) -> None:
         """Updates the picture: another map, other marks, another size or zoom."""
-        old, self._painter = self._painter, None
+        old = self._painter
+        self._painter = None
         view = self._view
         drawing = large_map(self._state) if view is not None else None
         if view is not None and drawing is not None:
-            colors, top = drawing.scale.table(is_dark=self.theme.is_dark), drawing.scale.top
+            colors = drawing.scale.table(is_dark=self.theme.is_dark)
+            top = drawing.scale.top
             image = self._kept.kept((view, colors, top), lambda: map_image(view.values, colors, top))
             layout = self._layout_of(view, drawing)
             self._painter = HeatmapPainter(
@@ -863,7 +888,8 @@ class Heatmap(LargeMap):
 
     def _layout_of(self, view: MapView, drawing: Drawing) -> HeatmapLayout:
         """The layout, kept while its inputs stay the same: other weights move nothing."""
-        scroll, has_strip = self._scroll_bars.offset, drawing.strip is not None
+        scroll = self._scroll_bars.offset
+        has_strip = drawing.strip is not None
         zoom = FIT if self._is_presented else self._state.settings.zoom
         labels = view.row_labels, view.column_labels
         key = *labels, self.size().toTuple(), self.theme, zoom, scroll.toTuple(), has_strip, drawing.scale.is_signed
@@ -891,7 +917,8 @@ class Heatmap(LargeMap):
 
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
         """The queries whose label or one of whose cells is under a point; empty if there is none."""
-        view, band = self._view, self._band_at(point)
+        view = self._view
+        band = self._band_at(point)
         return view.queries_of(band) if view is not None and band is not None else ()
 
     def _band_at(self, point: QPointF) -> Band | None:
@@ -910,7 +937,8 @@ class Heatmap(LargeMap):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The cross-hair follows the mouse."""
-        point, selection = event.position(), self._state.selection
+        point = event.position()
+        selection = self._state.selection
         pair = self.pair_at(point)
         is_on_label = self._label_at(point) is not None
         shapes = Qt.CursorShape
@@ -929,7 +957,8 @@ class Heatmap(LargeMap):
         """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's query joins those picked."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        pair, mode = self.pair_at(event.position()), selection_mode_of(event)
+        pair = self.pair_at(event.position())
+        mode = selection_mode_of(event)
         if pair is not None and mode == "alone":
             self._state.selection.pin(pair)
         elif (band := self._band_at(event.position())) is not None:
@@ -948,7 +977,8 @@ class Heatmap(LargeMap):
         before = self.layout_now
         if before is None:
             return
-        x, y = (point.x() - before.map.left()) / before.cell.x(), (point.y() - before.map.top()) / before.cell.y()
+        x = (point.x() - before.map.left()) / before.cell.x()
+        y = (point.y() - before.map.top()) / before.cell.y()
         self._state.settings.zoom = zoomed(before.cell.y(), num_steps)
         after = self.layout_now
         if after is not None:
@@ -971,7 +1001,8 @@ class Heatmap(LargeMap):
 
     def _show_pinned(self) -> None:
         """Scrolls the pinned cell into view: an example, a lesson or a step may refer to it."""
-        pinned, layout = self._state.selection.pinned, self.layout_now
+        pinned = self._state.selection.pinned
+        layout = self.layout_now
         cell = self.cell_rect(pinned) if pinned is not None else None
         if cell is None or layout is None:
             return

@@ -36,8 +36,11 @@ COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
 GAP, TITLE_HEIGHT, LEGEND_GAP, LEGEND_BAR, LEGEND_TEXT = 5, 20, 8, 6, 16
 MAX_LABEL, MAX_SLANTED, MAX_LABEL_SHARE = 72, 96, 0.3
 """The room of the labels of rows, at least: in wide matrices, it is a share of the width; of slanted labels."""
-MAX_TEXT, TEXT_MARGIN, RIGHT = 110, 3, 8.0
-LEAST_LETTERS, MOST = 3, 0.8
+MAX_TEXT = 110
+TEXT_MARGIN = 3
+RIGHT = 8.0
+LEAST_LETTERS = 3
+MOST = 0.8
 MIN_WIDTH = 130
 """Two fit next to each other in a narrow Analysis panel."""
 
@@ -124,7 +127,9 @@ class MatrixPicture:
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
         """The place of a cell."""
-        area, matrix, edges = self.areas[cell.matrix], self.matrices[cell.matrix], self.edges[cell.matrix]
+        area = self.areas[cell.matrix]
+        matrix = self.matrices[cell.matrix]
+        edges = self.edges[cell.matrix]
         height = area.height() / max(1, len(matrix.row_labels))
         left, right = edges[cell.column : cell.column + 2] if matrix.column_labels else (area.left(), area.right())
         return QRectF(left, area.top() + cell.row * height, right - left, height)
@@ -143,7 +148,8 @@ class MatrixPicture:
     def label_at(self, point: QPointF) -> MatrixCell | None:
         """The label under a point: of a row (column −1) or of a column (row −1)."""
         for index, matrix in enumerate(self.matrices):
-            area, num_columns = self.areas[index], len(matrix.column_labels)
+            area = self.areas[index]
+            num_columns = len(matrix.column_labels)
             if area.top() <= point.y() < area.bottom() and point.x() < area.left():
                 return MatrixCell(index, int((point.y() - area.top()) / self._cell_height(matrix)), -1)
             height = area.top() - point.y()
@@ -175,7 +181,8 @@ class MatrixPicture:
 
     def _overhang(self, matrix: Matrix, room: float) -> float:
         """The width to the right of the cells that slanted labels need, if both share this room."""
-        limit, num_columns = self.slanted_length(matrix), len(matrix.column_labels)
+        limit = self.slanted_length(matrix)
+        num_columns = len(matrix.column_labels)
         needed = [0.0]
         for column, label in enumerate(matrix.column_labels):
             right_of_middle = 1 - (column + 0.5) / num_columns  # a share of the width of all cells
@@ -196,7 +203,8 @@ class MatrixPicture:
 
     def _label_lines(self, matrix: Matrix) -> int:
         """The lines of upright labels: several if labels of several words are wider than their columns."""
-        metrics, wrapped = self._metrics, Qt.TextFlag.TextWordWrap
+        metrics = self._metrics
+        wrapped = Qt.TextFlag.TextWordWrap
         if self.fits_texts:
             return max((len(_words(label)) for label in matrix.column_labels), default=1)
         column = QRect(0, 0, int(_upright_room(self, matrix)), 1000)
@@ -226,7 +234,8 @@ class MatrixPicture:
         needed = [self._needed_widths(matrix) for matrix in self.matrices]
         self.needed_width = math.ceil(left + max(map(sum, needed)) + right)
         width = max(20.0, max(self.width, self.needed_width if self.fits_texts else 0) - left - right)
-        self.areas, self.edges = [], []
+        self.areas = []
+        self.edges = []
         for index, (matrix, widths) in enumerate(zip(self.matrices, needed, strict=True)):
             top = self.block_top(index) + self._header_height(matrix)
             self.areas.append(QRectF(left, top, width, len(matrix.row_labels) * self._cell_height(matrix)))
@@ -280,7 +289,8 @@ class MatrixPicture:
         painter.setFont(self.theme.font("body"))
         texts = self._texts_that_fit(index, painter.fontMetrics())
         for row, column in np.argwhere(~np.isnan(matrix.values)).tolist():
-            rect, color = self.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
+            rect = self.cell_rect(MatrixCell(index, row, column))
+            color = table[int(indices[row, column])]
             painter.fillRect(rect, color)
             if text := texts.get((row, column)):
                 painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
@@ -463,7 +473,8 @@ class LabelledMatrix(Canvas):
 
     def show_matrices(self, matrices: Sequence[Matrix], top: float) -> None:
         """Draws other numbers; nothing is framed or struck out. A hovered cell stays hovered if it still exists."""
-        self.matrices, self.top = tuple(matrices), top
+        self.matrices = tuple(matrices)
+        self.top = top
         self._framed = self._struck = frozenset()
         if self.hovered_cell is not None and not self.has_cell(self.hovered_cell):
             self.hovered_cell = None

@@ -94,13 +94,15 @@ def enlarged(image: QImage, least: int) -> QImage:
 def _draw_rectangles(painter: QPainter, target: QRectF, image: QImage) -> None:
     """One rectangle for each run of one colour in a row; nothing beyond the painter's clip, which files may ignore."""
     window = painter.clipBoundingRect() & target if painter.hasClipping() else target
-    width, height = target.width() / max(image.width(), 1), target.height() / max(image.height(), 1)
+    width = target.width() / max(image.width(), 1)
+    height = target.height() / max(image.height(), 1)
     for row in range(image.height()):
         first = 0
         for column in range(1, image.width() + 1):
             if column < image.width() and image.pixel(column, row) == image.pixel(first, row):
                 continue
-            x, y = target.left() + first * width, target.top() + row * height
+            x = target.left() + first * width
+            y = target.top() + row * height
             run = QRectF(x, y, (column - first) * width + SEAM, height + SEAM) & window
             if not run.isEmpty():
                 painter.fillRect(run, image.pixelColor(first, row))

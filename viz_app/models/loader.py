@@ -141,7 +141,8 @@ class ModelLoader(QObject):
         ask_what_to_open(self._window, title, folder, self.file_chosen.emit, self.name_filter(), mode)
 
     def _on_loaded(self, path: Path | None, is_last: bool, info: ModelInfo) -> None:
-        self.model, self._is_reopening = info, False
+        self.model = info
+        self._is_reopening = False
         if is_last:
             self._preferences.model = path
         if path is not None:

@@ -409,5 +409,6 @@ MAX_NAMED = 8
 
 def named(changes: Sequence[Intervention | str], max_named: int = MAX_NAMED) -> str:
     """The first changes, and the number of the others: "cross 2·5 off, step 3: dog and 2 more"."""
-    names, num_more = ", ".join(map(display_text, changes[:max_named])), len(changes) - max_named
+    names = ", ".join(map(display_text, changes[:max_named]))
+    num_more = len(changes) - max_named
     return phrase("more", words=names, count=num_more) if num_more > 0 else names

@@ -129,7 +129,8 @@ class RequestState:
             self.finish()
 
     def _enter(self, phase: Idle | Waiting | Refused) -> None:
-        before, self.phase = self.phase, phase
+        before = self.phase
+        self.phase = phase
         if self.progress is not None:
             self.advance(None)
         if phase != before:
@@ -352,7 +353,8 @@ class ExperimentState:
 
         After a change of model, undo requests these parts again: useful once the previous model is open.
         """
-        phase, is_outdated = self.request.phase, self.shown.is_outdated
+        phase = self.request.phase
+        is_outdated = self.shown.is_outdated
         asked = phase.question if isinstance(phase, Waiting) else None
         self.request.finish()
         if self.current is not None and isinstance(asked, ExperimentRequest) and not asked.drops_misfits:
@@ -379,7 +381,8 @@ class ExperimentState:
         refused, shown = self.experiment, self.current
         plain = Experiment(refused.source_text)
         if shown is not None:
-            now, self.intents.view_next = shown.experiment, None
+            now = shown.experiment
+            self.intents.view_next = None
             self.request.finish(problem if refused == now else f"{problem}\n{refused_notice(refused, now)}")
             self.submit(lambda editor: Edit(editor.withdraw(now), None), asks=False)
         elif refused == plain:
@@ -422,7 +425,8 @@ class ExperimentState:
 
     def show(self, shown: Current | Stale) -> None:
         """Shows a result. Keeps the chosen head if it exists; without a choice, takes the clearest cross head."""
-        before, self.shown = self.result, shown
+        before = self.result
+        self.shown = shown
         if before is not None and before.experiment.source_text != shown.result.experiment.source_text:
             self.opened = frozenset()
         if shown.model is not None:
@@ -452,7 +456,8 @@ class ExperimentState:
             self.shown = Stale(shown.result, shown.model, is_outdated)
         self.intents.begin_model()
         self.model_changed.emit(model)
-        show, self.with_next_model = self.with_next_model, None
+        show = self.with_next_model
+        self.with_next_model = None
         if show is not None:
             show()
 
@@ -483,7 +488,8 @@ class Measuring:
     changed = Signal()
 
     def __init__(self, maps: MapSource) -> None:
-        self.maps, self.request = maps, RequestState()
+        self.maps = maps
+        self.request = RequestState()
         for event in (maps.settings.events.measure, maps.settings.events.shown):
             event.connect(self._ask, max_args=0)
 
@@ -564,7 +570,8 @@ class ViewIntents:
             A sentence naming a cell that could not be pinned; else empty.
         """
         before, shown_before = self.maps.result, self.maps.translation
-        apply_view, self.view_next = self.view_next, None
+        apply_view = self.view_next
+        self.view_next = None
         if apply_view is not None:
             apply_view()
         head = self.selection.head
@@ -575,7 +582,8 @@ class ViewIntents:
         if before is None or not _has_same_tokens(before.changed, result.changed):
             self.selection.clear_marks(pinned=self._kept_pin(shown_before))
         selection = self.selection
-        head_next, self._head_next = self._head_next, None
+        head_next = self._head_next
+        self._head_next = None
         selection.was_chosen = selection.was_chosen or head_next is not None
         if not (selection.was_chosen or self._has_picked_head):
             selection.head = Head("cross", *clearest_head(result.changed.maps.cross))
@@ -583,7 +591,8 @@ class ViewIntents:
         head = head_next or selection.head
         num_layers, num_heads = self.maps.shape(head.kind)
         selection.head = Head(head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1))
-        pair, self._pin_next = self._pin_next, None
+        pair = self._pin_next
+        self._pin_next = None
         view = self.maps.view() if pair is not None else None
         if pair is None or view is None:
             return ""
@@ -594,7 +603,8 @@ class ViewIntents:
 
     def _kept_pin(self, before: Translation | None) -> Pair | None:
         """The pinned pair of the previous maps, if the current maps have the same two tokens."""
-        pinned, after = self.selection.pinned, self.maps.translation
+        pinned = self.selection.pinned
+        after = self.maps.translation
         if pinned is None or before is None or after is None:
             return None
         return pair_in(after, before, self.selection.head.kind, pinned, self.settings.label_mode)

@@ -37,7 +37,8 @@ class HeadRoles:
 
     def fitting_rows(self, head: Head) -> BoolArray:
         """Whether each row of a head's map in this sentence fits its role; see `core.maps.roles.fitting_rows`."""
-        translation, role = self.maps.translation, self.of(head)
+        translation = self.maps.translation
+        role = self.of(head)
         assert translation is not None
         return self.maps.cache.kept((role, head, translation), lambda: fitting_rows(role, translation, head))
 
@@ -156,7 +157,8 @@ def role_name(roles: HeadRoles, head: Head) -> str:
 
 def role_in_short(roles: HeadRoles, head: Head) -> str:
     """The role in a line; another line if it does not show in this sentence."""
-    role, where = roles.of(head), roles.where_they_hold
+    role = roles.of(head)
+    where = roles.where_they_hold
     if role == "mixed":
         return f"no clear role {where}"
     line = f"{role}: {ROLES[role]}, {where}"

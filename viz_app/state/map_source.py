@@ -188,7 +188,8 @@ class MapSource:
         """The large map; None while nothing is shown."""
         if self.result is None:
             return None
-        kind, heads = self.selection.head.kind, self.heads()
+        kind = self.selection.head.kind
+        heads = self.heads()
         how = self.settings.combination
         return self._view(("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads))
 
@@ -199,7 +200,9 @@ class MapSource:
     def _view(
         self, name: tuple[object, ...], kind: AttentionKind, choose: Callable[[FloatArray], FloatArray]
     ) -> MapView:
-        of_result, translation, is_difference = self.result, self.translation, self.shown == "difference"
+        of_result = self.result
+        translation = self.translation
+        is_difference = self.shown == "difference"
         assert of_result is not None
         assert translation is not None
         key = (*name, kind, self.shown, self.settings.selection, self.settings.transposes, self.shown_measure(kind))
@@ -263,7 +266,8 @@ def selected(selection: Selection, maps: FloatArray, translation: Translation, k
 
 def hides_nothing(maps: MapSource) -> bool:
     """Whether no token of the large map would be left, so that none is hidden although this was requested."""
-    view, kinds = maps.view(), maps.settings.selection.hide
+    view = maps.view()
+    kinds = maps.settings.selection.hide
     return view is not None and any(is_hidden(label, kinds) for label in (*view.query_labels, *view.key_labels))
 
 
@@ -287,7 +291,9 @@ def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:
 
 def top_values(maps: MapSource, kind: AttentionKind) -> FloatArray:
     """The same for all maps of a kind at once, [L, H]."""
-    values, scale, is_signed = maps.view_all(kind).weights, maps.settings.scale, maps.is_signed(kind)
+    values = maps.view_all(kind).weights
+    scale = maps.settings.scale
+    is_signed = maps.is_signed(kind)
 
     def make() -> FloatArray:
         if scale == "shared" and not is_signed and MEASURES[maps.shown_measure(kind)].rows_sum_to_one:

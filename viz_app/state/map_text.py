@@ -40,11 +40,13 @@ def title(state: ExperimentState) -> str:
 
 def counted_title(state: ExperimentState) -> CountedText:
     """The same for files: it counts from 0, see `CountedText`."""
-    head, settings = state.selection.head, state.settings
+    head = state.selection.head
+    settings = state.settings
     num_heads = len(state.maps.heads())
     if state.result is None or settings.scope == "head" or num_heads == 1:
         return head.title
-    how, kind = COMBINATION_NAMES[settings.combination], KIND_TITLES[head.kind]
+    how = COMBINATION_NAMES[settings.combination]
+    kind = KIND_TITLES[head.kind]
     if settings.scope == "layer":
         return CountedText(f"{kind} · layer {{layer}} · {how} of {num_heads} heads", layer=Index(head.layer))
     return CountedText(f"{kind} · {how} of {num_heads} heads" + (" in all layers" if settings.scope == "all" else ""))
@@ -69,7 +71,8 @@ def meaning_of_query(state: ExperimentState, picture: DrawingName = "heatmap") -
     view = state.maps.view()
     band_name = view.query_band_name if view is not None else "row"
     row = DRAWINGS[picture].row.format(row=band_name)
-    kind, mode = state.selection.head.kind, state.settings.label_mode
+    kind = state.selection.head.kind
+    mode = state.settings.label_mode
     return row_meaning(kind, mode, state.languages, row, lifts_mask=lifts_mask)
 
 
@@ -109,7 +112,8 @@ def drawing_note(state: ExperimentState) -> str:
 
 def measure_note(state: ExperimentState) -> str:
     """One sentence on the measure, if it is not the weight or is not there; else empty."""
-    measure, kind = state.settings.measure, state.selection.head.kind
+    measure = state.settings.measure
+    kind = state.selection.head.kind
     if state.result is None or measure == "weight":
         return ""
     if measure not in MEASURES:
@@ -267,11 +271,13 @@ class Part(NamedTuple):
 
 def explain(state: ExperimentState) -> tuple[Part, ...]:
     """The current map explained in a few paragraphs; empty while no map is shown."""
-    view, settings = state.maps.view(), state.settings
+    view = state.maps.view()
+    settings = state.settings
     if view is None:
         return ()
     drawing = DRAWINGS[settings.known_picture]
-    queries, keys = f"{view.query_band_name.capitalize()}s", f"{view.key_band_name.capitalize()}s"
+    queries = f"{view.query_band_name.capitalize()}s"
+    keys = f"{view.key_band_name.capitalize()}s"
     headings = (heading.format(queries=queries, keys=keys) for heading in drawing.headings)
     parts = _of_experiment(state)
     parts.append(Part("For example:", _example(state, view)))
@@ -304,17 +310,20 @@ def _of_experiment(state: ExperimentState) -> list[Part]:
 
 def _example(state: ExperimentState, view: MapView) -> str:
     """A sentence about the largest cell, preferring cells between two words."""
-    settings, head = state.settings, state.selection.head
+    settings = state.settings
+    head = state.selection.head
     weights, query_labels, key_labels = view.weights, view.query_labels, view.key_labels
     words = np.outer([_is_word(label) for label in query_labels], [_is_word(label) for label in key_labels])
     sizes = np.abs(np.nan_to_num(weights))
     sizes = np.where(words, sizes, -1) if words.any() else sizes
     query, key = np.unravel_index(int(sizes.argmax()), sizes.shape)
-    value, looked_at = float(np.nan_to_num(weights[query, key])), key_labels[key]
+    value = float(np.nan_to_num(weights[query, key]))
+    looked_at = key_labels[key]
     predicts = head.kind != "encoder" and settings.label_mode == "predicted"
     label = query_labels[query]
     when = f"While the model predicts “{label}”" if predicts else f"While the model reads “{label}”"
-    measure, more = _measure(state), "more" if value >= 0 else "less"
+    measure = _measure(state)
+    more = "more" if value >= 0 else "less"
     if measure != "weight":
         name = MEASURES[measure].name
         if not _is_signed(state):
@@ -345,7 +354,8 @@ def _head(state: ExperimentState) -> str:
 
 
 def _cells(state: ExperimentState) -> str:
-    description, num_heads = MEASURES[_measure(state)], len(state.maps.heads())
+    description = MEASURES[_measure(state)]
+    num_heads = len(state.maps.heads())
     if _is_signed(state):
         value = f"Each value is the change in {description.name} from the original to the changed translation."
     else:

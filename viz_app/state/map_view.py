@@ -212,7 +212,8 @@ class MapView:
 
     def place_of(self, pair: Pair) -> Place | None:
         """The cell of a query and a key; None if one of them is hidden."""
-        query, key = self._queries.get(pair.query), self._keys.get(pair.key)
+        query = self._queries.get(pair.query)
+        key = self._keys.get(pair.key)
         if query is None or key is None:
             return None
         return Place(key, query) if self.is_transposed else Place(query, key)

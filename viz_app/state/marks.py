@@ -63,8 +63,11 @@ def _factor_of(experiment: Experiment, kind: AttentionKind, heads: Collection[tu
 
 def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
     """The marks of the large map."""
-    maps, kind, pinned = state.maps, state.selection.head.kind, state.selection.pinned
-    marks, heads = NO_MARKS, maps.heads()
+    maps = state.maps
+    kind = state.selection.head.kind
+    pinned = state.selection.pinned
+    marks = NO_MARKS
+    heads = maps.heads()
     if state.result is not None and state.result.is_changed and maps.translation is not None:
         if maps.shown != "original":
             marks = marks_of_experiment(view, maps.translation, kind, heads, state.settings.label_mode)
@@ -188,10 +191,12 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
 
 def key_shares(state: ExperimentState, side: TextSide) -> dict[Word, float]:
     """The share of each word of one side in the picked queries, from 0 to 1; empty if its words are not keys."""
-    total, kind = query_sum(state), state.selection.head.kind
+    total = query_sum(state)
+    kind = state.selection.head.kind
     if total is None or KEY_SIDES[kind] != side:
         return {}
-    view, translation = state.maps.view(), state.maps.translation
+    view = state.maps.view()
+    translation = state.maps.translation
     if view is None or translation is None:
         return {}
     whole = float(total.weights.sum()) or 1.0
@@ -206,7 +211,8 @@ def key_shares(state: ExperimentState, side: TextSide) -> dict[Word, float]:
 
 
 def _pinned_queries(state: ExperimentState) -> list[PickedTokens]:
-    pinned, kind = state.selection.pinned, state.selection.head.kind
+    pinned = state.selection.pinned
+    kind = state.selection.head.kind
     if pinned is None:
         return []
     token = pinned.query - token_shift_of_queries(kind, state.settings.label_mode)
@@ -214,7 +220,8 @@ def _pinned_queries(state: ExperimentState) -> list[PickedTokens]:
 
 
 def _pinned_keys(state: ExperimentState) -> list[PickedTokens]:
-    pinned, kind = state.selection.pinned, state.selection.head.kind
+    pinned = state.selection.pinned
+    kind = state.selection.head.kind
     keys = [state.selection.picked_key]
     if pinned is not None:
         keys.append(PickedTokens(KEY_SIDES[kind], frozenset({pinned.key - token_shift_of_keys(kind)})))

@@ -154,7 +154,9 @@ def word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
 
 
 def _ranges_in(text: str, words: Iterable[Word]) -> dict[Word, tuple[int, int]]:
-    lowered, ranges, position = _same_length_lower(text), {}, 0
+    lowered = _same_length_lower(text)
+    ranges = {}
+    position = 0
     for word in words:
         start = lowered.find(_same_length_lower(word.text), position)
         if start >= 0:
@@ -178,7 +180,8 @@ def _utf16_length(text: str) -> int:
 
 def new_words(before: Translation, after: Translation) -> frozenset[Word]:
     """The words of `after` that `before` does not have, order regarded."""
-    old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
+    old = [word.text for word in before.target_words]
+    new = [word.text for word in after.target_words]
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     common_indices = {block.b + offset for block in blocks for offset in range(block.size)}
     return frozenset(word for index, word in enumerate(after.target_words) if index not in common_indices)

@@ -91,7 +91,9 @@ class QueryKeyView:
     @property
     def sentence(self) -> str:
         """The meaning of the numbers, and the step from the score to the weight, to be checked by calculator."""
-        detail, width, temperature = self.detail, len(self.detail.products), self.detail.temperature
+        detail = self.detail
+        width = len(self.detail.products)
+        temperature = self.detail.temperature
         score = number(detail.score, SCORE_DECIMALS)
         sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = attention score {score}."
         biases = " ".join(filter(None, ("q and k include their biases; nothing else is added.", self.whose)))
@@ -100,14 +102,17 @@ class QueryKeyView:
         visible = self.row_scores[np.isfinite(self.row_scores)]
         scores = f"exp(scores of {len(visible)} keys)"
         if temperature != 1:
-            score, scores = f"{score} / {temperature:g}", f"exp(scores of {len(visible)} keys / {temperature:g})"
-        power, total = np.exp(detail.score / temperature), np.exp(visible).sum()
+            score = f"{score} / {temperature:g}"
+            scores = f"exp(scores of {len(visible)} keys / {temperature:g})"
+        power = np.exp(detail.score / temperature)
+        total = np.exp(visible).sum()
         softmax = f"exp({score}) / Σ {scores} = {_digits(power)} / {_digits(total)} = weight {detail.weight:.3f}"
         return f"{sums} Softmax: {softmax}. {biases}"
 
     def tip(self, dimension: int) -> str:
         """One product in words."""
-        detail, root = self.detail, len(self.detail.products)
+        detail = self.detail
+        root = len(self.detail.products)
         return (
             f"dimension {dimension + 1}: {number(detail.query_vector[dimension])} × "
             f"{number(detail.key_vector[dimension])} / √{root} = {number(detail.products[dimension], 3)}\n"
@@ -145,13 +150,15 @@ class ComponentsView:
             for key, text in enumerate(self.keys)
             if key != self.cell.key
         }
-        mean, none = ("mean", "The mean of all keys"), ("nothing", "Nothing: the attention score alone")
+        mean = ("mean", "The mean of all keys")
+        none = ("nothing", "Nothing: the attention score alone")
         return {"mean": mean, "none": none} | others
 
     @property
     def sentence(self) -> str:
         """The sum that the table splits."""
-        cell, scores = self.cell, self.cell.row.scores
+        cell = self.cell
+        scores = self.cell.row.scores
         tempered = "" if self.temperature == 1 else f", divided by temperature {self.temperature:g}"
         total = f"Attention score {number(float(scores[cell.key]))}{tempered}"
         lead = f"{number(abs(cell.total))} {'below' if cell.total < 0 else 'above'}"
@@ -181,7 +188,9 @@ def explained_pair(state: ExperimentState) -> Subject | str:
 
     For a difference, the changed translation is explained.
     """
-    translation, pair, head = state.maps.translation, state.selection.pinned, state.selection.head
+    translation = state.maps.translation
+    pair = state.selection.pinned
+    head = state.selection.head
     if translation is None or pair is None:
         return "Pin a cell: click one in the heatmap."
     if state.settings.scope != "head":
@@ -259,7 +268,9 @@ def _whose(state: ExperimentState) -> str:
 
 def _tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]:
     """The tokens of the pinned pair, whole words not merged."""
-    pair, kind, mode = state.selection.pinned, state.selection.head.kind, state.settings.label_mode
+    pair = state.selection.pinned
+    kind = state.selection.head.kind
+    mode = state.settings.label_mode
     assert pair is not None
     key = (translation.read_tokens if kind == "decoder" else translation.source_tokens)[pair.key]
     if kind == "encoder":

@@ -48,7 +48,8 @@ class AnalysisPanel(QFrame):
         self.setProperty("role", "panel")
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on a tab, or into it, makes it the view to present
         self._preferences = context.preferences
-        self._context, self._index = context, 0
+        self._context = context
+        self._index = 0
         self.tabs_by_name = dict(tabs)
         self._names = tuple(self.tabs_by_name)
         self._made: dict[int, AnalysisTab] = {}

@@ -45,7 +45,8 @@ class AnalysisTab(LivePanel):
         self.tab = tab
         self.explanation = label("small", tab.meaning, wraps=True)
         super().__init__(context.state, context.controller, self.explanation)
-        self.context, self.preferences = context, context.preferences
+        self.context = context
+        self.preferences = context.preferences
         self.is_presented = False
         self.setProperty("role", "analysis")
         scales(self.column.setContentsMargins, *MARGINS)

@@ -172,7 +172,8 @@ class TranslatePage(QWidget):
         self._column = column_of(self.sentence, (self._arrangement, 1), (self.message, 1), spacing=GAP, within=self)
 
     def _connect(self) -> None:
-        state, field = self.state, self.sentence.input
+        state = self.state
+        field = self.sentence.input
         field.text_committed.connect(self._on_text)
         self.sentence.escape_pressed.connect(self.heads.grid.setFocus)
         self.cancel_button.clicked.connect(state.cancel)
@@ -196,7 +197,8 @@ class TranslatePage(QWidget):
 
     def _mark_left_out(self) -> None:
         """Asks which source words the translation left out, and marks them."""
-        result, marks = self.state.current, self.sentence.marks
+        result = self.state.current
+        marks = self.sentence.marks
         if result is not None and not marks.knows_left_out(result):
             mark = partial(marks.mark_left_out, result)
             self.controller.ask(LeftOutWordsJob(result.changed), self._left_out, mark)

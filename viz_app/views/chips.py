@@ -244,7 +244,8 @@ class WordChips(Canvas):
         """The places of the given first symbol, if there is one, and of each word."""
         translation = self._state.translation
         assert translation is not None
-        theme, words = current_theme(), translation.target_words
+        theme = current_theme()
+        words = translation.target_words
         plain, bold = (QFontMetrics(theme.font(self._font_size(), bold=is_bold)) for is_bold in (False, True))
         widths = [
             max(

@@ -138,14 +138,17 @@ class HeadPanel(QFrame):
         self.explanation = ContentHeightScrollArea(self.explanation_text, self._height_for_explanation)
         self.cell_menu: CellMenu | None = None
         self.cell_offers: list[Callable[[CellMenu], object]] = []
-        self._meanings, self._offers_cancel, self._is_split = ("", "", ""), False, False
+        self._meanings = ("", "", "")
+        self._offers_cancel = False
+        self._is_split = False
         self._make_header()
         self._lay_out()
         self._follow()
         self.rebuild()
 
     def _make_header(self) -> None:
-        state, settings = self._state, self._state.settings
+        state = self._state
+        settings = self._state.settings
         self.switch_button = flat_button(
             switch_text(state.experiment, state.selection.head),
             SWITCH_HEAD.tip_with_keys("See the translation without this head"),
@@ -197,7 +200,8 @@ class HeadPanel(QFrame):
 
     def _lay_out(self) -> None:
         self._tools, self._ends = QWidget(), QWidget()
-        tools, ends = (*self._menus.values(), self.switch_button), (self.export_button, self.explain_button)
+        tools = (*self._menus.values(), self.switch_button)
+        ends = (self.export_button, self.explain_button)
         for button in (*tools, *ends):
             button.setProperty("isDense", True)
         row_of(*tools, 1, spacing=4, within=self._tools)
@@ -223,7 +227,8 @@ class HeadPanel(QFrame):
         )
 
     def _follow(self) -> None:
-        state, selection = self._state, self._state.selection.events
+        state = self._state
+        selection = self._state.selection.events
         for changed in (state.result_changed, state.measuring.changed, state.roles_changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
@@ -259,14 +264,17 @@ class HeadPanel(QFrame):
         meaning = map_text.meaning_of_query(state, state.settings.known_picture)
         missing = map_text.measure_note(state), map_text.drawing_note(state)
         self._meanings = " ".join(filter(None, notes)), meaning, " ".join(filter(None, missing))
-        measure, kind = state.settings.known_measure, state.selection.head.kind
+        measure = state.settings.known_measure
+        kind = state.selection.head.kind
         self._offers_cancel = state.measuring.is_awaited and kind in MEASURES[measure].kinds
         self._show_explanation()
         self._place_card_soon()
 
     def _name_head(self) -> None:
-        state, is_one_head = self._state, self._state.settings.scope == "head"
-        head, shown = state.selection.head, state.maps.shown
+        state = self._state
+        is_one_head = self._state.settings.scope == "head"
+        head = state.selection.head
+        shown = state.maps.shown
         parts = map_text.titles(state)
         forms = forms_of_title(" · ".join(parts), head.kind)
         is_changed = state.result is not None and state.result.is_changed
@@ -295,7 +303,8 @@ class HeadPanel(QFrame):
     def explain_weight(self) -> None:
         """Opens the explanation of the pinned weight by components; without a pinned cell, it asks for one."""
         self._state.settings.picture = "heatmap"
-        self.query_key.explanation.view, self.query_key.explanation.is_open = "components", True
+        self.query_key.explanation.view = "components"
+        self.query_key.explanation.is_open = True
 
     def scale_head(self) -> None:
         """Opens the editor of the chosen head's factor and temperature beside its switch."""
@@ -404,7 +413,8 @@ class HeadPanel(QFrame):
         layout.invalidate()
         beside_tools = width - self._tools.sizeHint().width()
         is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)
-        role, role_width = self.role.text(), max(scaled(ROLE_WIDTH), self.role.sizeHint().width())
+        role = self.role.text()
+        role_width = max(scaled(ROLE_WIDTH), self.role.sizeHint().width())
         has_room_for_role = is_split or beside_tools >= scaled(LEAST_NAME) + role_width
         self.role.setVisible(bool(role) and has_room_for_role)
         with_role = (f"{self._forms[0]} · {role}",) if role and not has_room_for_role else ()
@@ -427,7 +437,8 @@ def _least_height(panel: QWidget) -> int:
 
 def with_cancel(text: str) -> str:
     """A text about a running computation as rich text, with a link that cancels it."""
-    lines, color = escape(text).replace("\n", "<br>"), current_theme().color("accent").name()
+    lines = escape(text).replace("\n", "<br>")
+    color = current_theme().color("accent").name()
     return f'{lines} <a href="cancel" style="color:{color}">Cancel</a> (Esc)'
 
 
@@ -566,7 +577,8 @@ class PickLine(QWidget):
 
     def rebuild(self) -> None:
         """Updates words and buttons to the selection and the settings."""
-        state, drawing = self._state, DRAWINGS[self._state.settings.known_picture]
+        state = self._state
+        drawing = DRAWINGS[self._state.settings.known_picture]
         parent = self.parentWidget()  # the panel of the map, which passes focus to the map
         set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
         self.label.setText(map_text.marks_in_words(state) or drawing.hint)
@@ -634,16 +646,16 @@ class QueryKeyCard(QFrame):
         buttons = *self.view_buttons.values(), self.close_button
         for button in (*buttons, self.baseline_menu):
             button.setProperty("isDense", True)
-        header, footer = (
-            row_of((self.title, 1), *buttons, spacing=4),
-            row_of((self.text, 1), self.baseline_menu, spacing=4),
-        )
+        header = row_of((self.title, 1), *buttons, spacing=4)
+        footer = row_of((self.text, 1), self.baseline_menu, spacing=4)
         column_of(header, (self.bars, 1), self.table, footer, spacing=2, margins=(12, 4, 6, 6), within=self)
         self.hide()
         self._follow()
 
     def _follow(self) -> None:
-        state, settings, selection = self._state, self._state.settings.events, self._state.selection.events
+        state = self._state
+        settings = self._state.settings.events
+        selection = self._state.selection.events
         state.result_changed.connect(self.rebuild)
         state.model_changed.connect(self.rebuild)
         selection.pinned.connect(self._on_pinned)
@@ -737,7 +749,8 @@ class QueryKeyCard(QFrame):
 
     def _ask(self) -> None:
         """Requests the missing queries and keys, unless they are requested already."""
-        explanation, job = self.explanation, self._missing_job()
+        explanation = self.explanation
+        job = self._missing_job()
         if job is None or (self._asked == job and (explanation.request.is_running or explanation.request.problem)):
             return
         self._asked = job
@@ -751,7 +764,8 @@ class QueryKeyCard(QFrame):
 
     def _missing_job(self) -> TraceJob | RowPartsJob | None:
         """The job for the view; None if its result is known, or nothing can be explained."""
-        translation, explanation = self._state.maps.translation, self.explanation
+        translation = self._state.maps.translation
+        explanation = self.explanation
         if explanation.view == "dimensions":
             is_known = translation is None or explanation.trace_of(translation) is not None
             return None if is_known or translation is None else TraceJob(translation)
@@ -839,12 +853,14 @@ class ProductBars(Canvas):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Bars, the zero line, the running sum, the score."""
-        view, theme = self._view, current_theme()
+        view = self._view
+        theme = current_theme()
         if view is None:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        products, running = view.detail.products, view.running
+        products = view.detail.products
+        running = view.running
         low, high = min(0.0, products.min(), running.min()), max(0.0, products.max(), running.max())
         span = (high - low) or 1.0
         scale = (self.height() - 2 * scaled(EDGE)) / span
@@ -852,7 +868,8 @@ class ProductBars(Canvas):
         def y_of(value: float) -> float:
             return scaled(EDGE) + (high - float(value)) * scale
 
-        step, zero = self._step(), y_of(0.0)
+        step = self._step()
+        zero = y_of(0.0)
         painter.setPen(Qt.PenStyle.NoPen)
         if self.reached is not None:
             column = QRectF(scaled(EDGE) + self.reached * step, 0, step, self.height())

@@ -94,8 +94,10 @@ class HeadsPanel(QFrame):
 
     def _offer_roles(self) -> None:
         """Offers only roles that some head has, and the chosen one."""
-        roles, shown_role = self._state.roles, self._state.settings.shown_role
-        offered, sample = (roles.maps.translation, shown_role, roles.sample), roles.sample
+        roles = self._state.roles
+        shown_role = self._state.settings.shown_role
+        offered = (roles.maps.translation, shown_role, roles.sample)
+        sample = roles.sample
         if offered[0] is self._offered[0] and offered[1] == self._offered[1] and sample is self._offered[2]:
             return
         self._offered = offered

@@ -97,7 +97,8 @@ class MapOptionControls(QWidget):
         self.boxes: dict[str, QAbstractButton] = {}
         self.actions_by_name: dict[str, QAction] = {}
         self.menu_button = MenuButton("Tokens ▾", "Which token a query is named by, and which tokens are hidden")
-        menu, groups = QMenu(self.menu_button), list[QWidget]()
+        menu = QMenu(self.menu_button)
+        groups = list[QWidget]()
         menu.setToolTipsVisible(True)
         self.menu_button.setMenu(menu)
         for group, options in groupby(MAP_OPTIONS, lambda option: option.group):
@@ -110,7 +111,8 @@ class MapOptionControls(QWidget):
         on_redraw(state.settings, ("maps",), self.rebuild)
 
     def _make_group(self, name: str, options: list[MapOption], menu: QMenu) -> QWidget:
-        widget, one_value = QWidget(), QActionGroup(menu)
+        widget = QWidget()
+        one_value = QActionGroup(menu)
         for option in options:
             box = self.boxes[option.name] = QRadioButton(option.text) if option.value else QCheckBox(option.text)
             action = self.actions_by_name[option.name] = menu.addAction(option.in_menu or option.text.capitalize())
@@ -124,7 +126,8 @@ class MapOptionControls(QWidget):
 
     def rebuild(self) -> None:
         """Updates the controls to the result and the settings."""
-        settings, is_encoder = self._state.settings, self._state.selection.head.kind == "encoder"
+        settings = self._state.settings
+        is_encoder = self._state.selection.head.kind == "encoder"
         for option in MAP_OPTIONS:
             is_needless = is_encoder and option.setting == "label_mode"
             tip = ENCODER_TIP if is_needless else option.tip

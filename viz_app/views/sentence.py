@@ -208,7 +208,8 @@ class SentencePanel(QFrame):
         """
         self._show_languages()
         state = self.state
-        text, typed = state.experiment.source_text, self.input.text
+        text = state.experiment.source_text
+        typed = self.input.text
         is_refused = bool(state.request.problem) and typed == self.input.committed_text
         if text == typed or not self.input.is_committed or is_refused:
             return
@@ -316,7 +317,8 @@ class SourceMarks:
         """Shades words by their share in the picked queries."""
         result = self._result
         if result is not None:
-            spans, shares = word_spans(result.changed), key_shares(self._state, "source")
+            spans = word_spans(result.changed)
+            shares = key_shares(self._state, "source")
             shown = {spans[word]: share for word, share in shares.items() if word in spans and share > 0}
             self._field.marker.shade(shown)
 
@@ -577,7 +579,8 @@ class SentenceNotes:
             self._say()
 
     def _say(self) -> None:
-        state, shown = self._state, self._state.translation
+        state = self._state
+        shown = self._state.translation
         problem = state.request.problem if state.result is not None else ""  # else it replaces the maps
         notes = () if shown is None else (note for note in shown.notes if note != shown.hint)  # see `CoverageNotice`
         said = (problem,) if problem else notes
@@ -620,7 +623,8 @@ def facts_in_words(result: ExperimentResult | None) -> str:
         return ""
     translation = result.changed
     if translation.is_given:
-        before, now = result.original.log_probability, translation.log_probability
+        before = result.original.log_probability
+        now = translation.log_probability
         lines = [f"log-probability {_from_to(before, now) if result.is_changed else _per_token(translation)}"]
         if result.own is not None:
             lines.append(f"the model's own {_per_token(result.own)}")
@@ -628,7 +632,8 @@ def facts_in_words(result: ExperimentResult | None) -> str:
     first = f"log-probability {number(translation.log_probability)}"
     if not result.is_changed:
         return f"{first}\n{duration(translation.seconds, exact=True)}"
-    before, now = result.original.log_probability, sum(result.original_log_probabilities)
+    before = result.original.log_probability
+    now = sum(result.original_log_probabilities)
     return f"{first}\nof the original: {_from_to(before, now)}"
 
 
@@ -648,7 +653,8 @@ def original_text(result: ExperimentResult, addition: str = "") -> str:
     own = f"The model's own: {result.own.text}" if result.own is not None else ""
     if not result.is_changed:
         return own
-    before, now = result.original.log_probability, sum(result.original_log_probabilities)
+    before = result.original.log_probability
+    now = sum(result.original_log_probabilities)
     digits = _digits(before, now)
     change = round(now, digits) - round(before, digits)  # of the numbers as shown, so that they add up
     by = number(abs(change), digits)
@@ -657,7 +663,8 @@ def original_text(result: ExperimentResult, addition: str = "") -> str:
     measured = f"{verdict}: log-probability {higher} by {by}" if change else verdict
     short = f"{verdict.capitalize()}, by {by}" if change else verdict.capitalize()
     if own:
-        words, forms = own, [f"{measured.capitalize()} · {own}", f"{short} · {own}"]
+        words = own
+        forms = [f"{measured.capitalize()} · {own}", f"{short} · {own}"]
     elif result.original.text == result.changed.text:
         words = PHRASES["same_words"]
         plain = verdict.removeprefix("now ")
@@ -674,7 +681,8 @@ def original_text(result: ExperimentResult, addition: str = "") -> str:
 
 
 def _per_token(translation: Translation) -> str:
-    total, num_tokens = translation.log_probability, max(len(translation.log_probabilities), 1)
+    total = translation.log_probability
+    num_tokens = max(len(translation.log_probabilities), 1)
     return f"{number(total)} ({number(total / num_tokens)} per token)"
 
 
@@ -714,7 +722,8 @@ class CoverageNotice(QWidget):
     def show_translation(self, translation: Translation | None) -> None:
         """Shows the hint or the notice on a sentence, if there is one."""
         coverage = translation.coverage if translation is not None else None
-        is_unlike, has_menu = coverage is not None and coverage.is_unlike_training, self.button.menu() is not None
+        is_unlike = coverage is not None and coverage.is_unlike_training
+        has_menu = self.button.menu() is not None
         notice = translation.hint if translation is not None else ""
         self.button.setVisible(is_unlike and has_menu and not notice)
         if coverage is not None and is_unlike and not notice:

@@ -73,7 +73,8 @@ class WordMarker:
 
     def mark(self, marks: SentenceMarks) -> None:
         """Replaces the marks; shades stay."""
-        self.marks, field = marks, self._field
+        self.marks = marks
+        field = self._field
         color = current_theme().color
         dots = {**dict.fromkeys(marks.respelled, "muted"), **dict.fromkeys((*marks.unknown, *marks.rare), "warm")}
         ignored = [marks.ignored] if marks.ignored is not None else []
@@ -350,7 +351,8 @@ class TargetLine(SentenceInput):
     def emphasize(self, words: Sequence[str]) -> None:
         """Marks these words, in their order: they are not in the original translation."""
         self._emphasized = tuple(words)
-        text, position = self.text.lower(), 0
+        text = self.text.lower()
+        position = 0
         warm = current_theme().color("warm")
         selections = []
         for word in words:

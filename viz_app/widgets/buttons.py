@@ -70,13 +70,15 @@ class ChoiceMenu(MenuButton):
     def set_entries(self, entries: Mapping[str, tuple[str, str]]) -> None:
         """Offers these entries, if they differ from the current ones. Call `show_choice` afterwards."""
         if list(entries.items()) != list(self._entries.items()):
-            self._entries, self._actions = dict(entries), None
+            self._entries = dict(entries)
+            self._actions = None
 
     @property
     def actions_by_name(self) -> dict[str, QAction]:
         """The entries. They are made when they are needed: a menu costs more than the maps."""
         if self._actions is None:
-            menu, self._actions = self.menu(), {}
+            menu = self.menu()
+            self._actions = {}
             menu.clear()
             for name, (_, text) in self._entries.items():
                 action = self._actions[name] = QAction(text, menu, checkable=True, checked=name == self.choice)
@@ -88,7 +90,8 @@ class ChoiceMenu(MenuButton):
     def show_choice(self, name: str) -> None:
         """Puts an entry, or a name that is not offered, on the button."""
         text, _ = self._entries.get(name, (name, ""))
-        text, action = f"{self._prefix}{text} ▾", (self._actions or {}).get(name)
+        text = f"{self._prefix}{text} ▾"
+        action = (self._actions or {}).get(name)
         if name == self.choice and text == self.text() and (action is None or action.isChecked()):
             return
         self.choice = name
@@ -98,7 +101,8 @@ class ChoiceMenu(MenuButton):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """See `has_arrow_keys`."""
-        key, names = Qt.Key(event.key()), list(self._entries)
+        key = Qt.Key(event.key())
+        names = list(self._entries)
         if self._has_arrow_keys and key in ARROW_KEYS and self.choice in names:
             neighbour = names[max(0, min(len(names) - 1, names.index(self.choice) + ARROW_KEYS[key]))]
             if neighbour != self.choice:
@@ -135,7 +139,8 @@ def choice_buttons(
     parent: QWidget, choices: Mapping[Choice, tuple[str, str]], choose: Callable[[Choice], object]
 ) -> dict[Choice, QToolButton]:
     """A button for each choice, with its text and tool tip. One of them is checked."""
-    group, buttons = QButtonGroup(parent), dict[Choice, QToolButton]()
+    group = QButtonGroup(parent)
+    buttons = dict[Choice, QToolButton]()
     for choice, (text, tip) in choices.items():
         button = buttons[choice] = tab_button(text, tip)
         button.clicked.connect(lambda _=False, chosen=choice: choose(chosen))

@@ -169,7 +169,8 @@ def shown_keys(keys: Iterable[Key]) -> str:
     for key in keys:
         before, plus, name = QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText).rpartition("+")
         if not name:  # the key + itself
-            before, name = before.removesuffix("+"), plus
+            before = before.removesuffix("+")
+            name = plus
         shown = ARROWS.get(name) or KEY_NAMES.get(name, name)
         names.append(f"{before}+{shown}" if before else shown)
     names = list(dict.fromkeys(names))

@@ -63,7 +63,8 @@ def ask_where_to_save(
     """
     dialog = QFileDialog(parent, title, str(proposed), ";;".join(formats.values()))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    first, suffixes = next(iter(formats)), {name: suffix for suffix, name in formats.items()}
+    first = next(iter(formats))
+    suffixes = {name: suffix for suffix, name in formats.items()}
     dialog.setDefaultSuffix(first)
     dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(suffixes.get(name) or first))
     return _opened(dialog, act)

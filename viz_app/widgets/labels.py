@@ -20,7 +20,8 @@ class ElidingLabel(QLabel):
 
     def __init__(self, role: str, text: str = "", *, elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
         super().__init__(text)
-        self._elide, self._max_lines = elide, 1
+        self._elide = elide
+        self._max_lines = 1
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
 
@@ -61,7 +62,8 @@ class ElidingLabel(QLabel):
             lines = self._wrapped(form, width)
             if len(lines) <= self._max_lines:
                 break
-        first, rest = lines[: self._max_lines - 1], "".join(lines[self._max_lines - 1 :])
+        first = lines[: self._max_lines - 1]
+        rest = "".join(lines[self._max_lines - 1 :])
         return [*map(str.rstrip, first), *([self.fontMetrics().elidedText(rest, self._elide, width)] if rest else [])]
 
     def _wrapped(self, text: str, width: int) -> list[str]:
@@ -91,7 +93,9 @@ class ElidingLabel(QLabel):
         """The text that fits the width, with line breaks."""
         if self._max_lines > 1:
             return "\n".join(self.lines_of(self.contentsRect().width()))
-        forms, metrics, width = self.text().split("\n"), self.fontMetrics(), self.contentsRect().width()
+        forms = self.text().split("\n")
+        metrics = self.fontMetrics()
+        width = self.contentsRect().width()
         fitting = next((form for form in forms if metrics.horizontalAdvance(form) <= width), forms[-1])
         return metrics.elidedText(fitting, self._elide, width)
 
@@ -119,7 +123,8 @@ class StableHeightLabel(QWidget):
     def __init__(self, label: QLabel) -> None:
         super().__init__()
         self._label = label
-        self._width, self._font = 0, ""
+        self._width = 0
+        self._font = ""
         self._heights: dict[str, int] = {}
         label.setParent(self)
         label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)

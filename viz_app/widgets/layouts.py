@@ -101,10 +101,15 @@ def flow(
         line_spacing: between two lines.
         inset: the beginning of each line.
     """
-    places, x, y, line_height = [], inset, 0, 0
+    places = []
+    x = inset
+    y = 0
+    line_height = 0
     for size in sizes:
         if x > inset and x + size.width() > available_width:
-            x, y, line_height = inset, y + line_height + line_spacing, 0
+            x = inset
+            y = y + line_height + line_spacing
+            line_height = 0
         places.append(QRect(x, y, size.width(), size.height()))
         x += size.width() + spacing
         line_height = max(line_height, size.height())

@@ -109,7 +109,8 @@ class Request:
 
     def cancel(self) -> bool:
         """Ends it: no callback follows, and it stops at its next chance. Returns False if it was over already."""
-        was_over, self.is_over = self.is_over, True
+        was_over = self.is_over
+        self.is_over = True
         return not was_over
 
 

@@ -132,7 +132,8 @@ class MeasureJob(TranslationJob):
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
         """See `Job.run`."""
-        model_pass, maps = Pass.of(translator, self.translation, should_stop), {}
+        model_pass = Pass.of(translator, self.translation, should_stop)
+        maps = {}
         for kind in MEASURES[self.measure].kinds:
             model_pass.check_stop()
             maps[kind] = measure_maps(model_pass, self.measure, kind)

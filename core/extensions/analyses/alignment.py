@@ -326,7 +326,8 @@ def train_ibm_1(
     target_rows = [[target_ids.setdefault(word.lower(), len(target_ids)) for word in pair[1]] for pair in pairs]
     cell_sources, cell_targets, row_starts = _cells(source_rows, target_rows)
     keys, cell_keys = np.unique(cell_sources * len(target_ids) + cell_targets, return_inverse=True)
-    key_sources, row_sizes = keys // len(target_ids), np.diff(np.append(row_starts, len(cell_keys)))
+    key_sources = keys // len(target_ids)
+    row_sizes = np.diff(np.append(row_starts, len(cell_keys)))
     probabilities = np.full(len(keys), 1 / len(target_ids))
     log_likelihoods = []
     for _ in range(num_iterations):

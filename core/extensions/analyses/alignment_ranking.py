@@ -93,7 +93,8 @@ def word_links(weights: FloatArray, translation: Translation, label_mode: LabelM
     words = word_maps(weights, translation.source_words, translation.target_words, label_mode)
     if not words.shape[-1]:
         return ()
-    totals, best = words.sum(axis=-1), words.argmax(axis=-1)
+    totals = words.sum(axis=-1)
+    best = words.argmax(axis=-1)
     return tuple(
         WordLink(int(source), target, float(words[target, source] / totals[target]))
         for target, source in enumerate(best)

@@ -72,7 +72,8 @@ class BlockParts:
 
     def chunks(self) -> Iterator[slice]:
         """Slices that cover all positions, each as large as `MAX_CHUNK` allows."""
-        num_queries, count = len(self.around), max(MAX_CHUNK // self.by_head[0].numel(), 1)
+        num_queries = len(self.around)
+        count = max(MAX_CHUNK // self.by_head[0].numel(), 1)
         for first in range(0, num_queries, count):
             yield slice(first, min(first + count, num_queries))
 
@@ -163,14 +164,19 @@ def _stop_if(should_stop: Callable[[], bool]) -> None:
 
 def _parts_of(sublayer: SublayerPass, attention: AttentionPass) -> BlockParts:
     """The parts of an attention block with its residual connection."""
-    residual, output = sublayer.residual, sublayer.output[0].double()
-    summed, around = (sublayer.states + sublayer.added)[0].double(), sublayer.states[0].double()
+    residual = sublayer.residual
+    output = sublayer.output[0].double()
+    summed = (sublayer.states + sublayer.added)[0].double()
+    around = sublayer.states[0].double()
     if attention.memory is not None:
-        values, constant = attention.memory[0].double(), None
+        values = attention.memory[0].double()
+        constant = None
     elif residual.is_pre:
-        values, constant = linear_norm(residual.norm, around, around), bias_of(residual.norm)
+        values = linear_norm(residual.norm, around, around)
+        constant = bias_of(residual.norm)
     else:
-        values, constant = around, None
+        values = around
+        constant = None
     by_head, bias = _attended_parts(attention, values, constant)
     bias = bias.expand_as(around)
     norm = None if residual.is_pre else residual.norm
@@ -190,7 +196,8 @@ def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor |
         values: [M, D], the input of the value projection.
         constant: [D], added to each of them, and belonging to no token; None for zero.
     """
-    module, num_heads = attention.module, attention.module.num_heads
+    module = attention.module
+    num_heads = attention.module.num_heads
     weight = module.in_proj_weight.chunk(3)[2].double()
     shared = module.in_proj_bias.chunk(3)[2].double()
     if constant is not None:

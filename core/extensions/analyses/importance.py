@@ -215,7 +215,8 @@ class _Batch:
 def _read_batch(
     translator: Translator, model: Model, targets: Sequence[ScoredTarget], changes: Sequence[General]
 ) -> _Batch:
-    plain, device = translator.model, translator.device.name
+    plain = translator.model
+    device = translator.device.name
     padding = plain.padding_id
     source = pad([target.source for target in targets], padding).to(device)
     read = pad([translator.rules.read_ids(target.target) for target in targets], padding).to(device)
@@ -232,7 +233,8 @@ def _loss(model: Model, batch: _Batch, experiment: Experiment, off: Head | Netwo
 
     The sources are encoded again if it is one of the encoder.
     """
-    plain, encoding = plain_form(model), batch.encoding
+    plain = plain_form(model)
+    encoding = batch.encoding
     if off is not None:
         changes = experiment.with_interventions(scaling(off)).general
         interventions = compile_general(plain, changes, len(batch.source))
@@ -242,7 +244,8 @@ def _loss(model: Model, batch: _Batch, experiment: Experiment, off: Head | Netwo
             encoding = encoding.with_interventions(interventions)
     logits = model.decode(encoding, batch.read).logits
     require_finite(plain, encoding, batch.read, logits)
-    flat, predicted = logits.flatten(0, 1).float(), batch.predicted.flatten()
+    flat = logits.flatten(0, 1).float()
+    predicted = batch.predicted.flatten()
     losses = functional.cross_entropy(flat, predicted, ignore_index=plain.padding_id, reduction="none")
     return float(losses.view_as(batch.read).sum(dim=1) @ batch.weights)
 
@@ -252,7 +255,8 @@ def _encode_pairs(
 ) -> tuple[list[ScoredTarget], tuple[str, ...]]:
     """The pairs that the model accepts, and the notes on all of them."""
     require_translations(sources, targets)
-    pairs, notes = [], []
+    pairs = []
+    notes = []
     for source, target in zip(sources, targets, strict=True):
         compiled, notes_of_pair = translator.try_compile(Experiment(source, GivenTarget(target)))
         notes.append(notes_of_pair)

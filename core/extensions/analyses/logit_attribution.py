@@ -84,8 +84,10 @@ def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
         AnalysisError: as `Translator.pass_over`.
         NonFiniteError: the model's states are not finite.
     """
-    model, streams = translator.model, residual_streams(translator.pass_over(parts.translation))
-    ids, row = translator.checkpoint.codecs.target.vocabulary.ids, slice(parts.step, parts.step + 1)
+    model = translator.model
+    streams = residual_streams(translator.pass_over(parts.translation))
+    ids = translator.checkpoint.codecs.target.vocabulary.ids
+    row = slice(parts.step, parts.step + 1)
     layers: list[Tensor] = []
 
     def open_positions(attention: AttentionPass, carried: Tensor) -> None:
@@ -251,7 +253,9 @@ class _Comparer:
             differences = (streams.logits[steps, chosen].double() - streams.logits[steps, rivals].double()).tolist()
             if not is_finite(values):
                 raise NonFiniteError("the parts of the logits")
-            parts, keys = values.T.cpu().numpy().copy(), torch.stack(by_key).cpu().numpy()  # [N, P], [L, H, N, S]
+            # [N, P], [L, H, N, S]
+            parts = values.T.cpu().numpy().copy()
+            keys = torch.stack(by_key).cpu().numpy()
         digest = self._translator.digest
         return tuple(
             WordParts(
@@ -316,7 +320,8 @@ class _Comparer:
         )
 
     def _token(self, step: int, token: int) -> Alternative:
-        entry, label = self._codec.vocabulary.tokens[token], self._codec.labels[token]
+        entry = self._codec.vocabulary.tokens[token]
+        label = self._codec.labels[token]
         return Alternative(label, float(self._log_probabilities[step, token]), entry)
 
     def _word(self, step: int, ids: Sequence[int]) -> Alternative:

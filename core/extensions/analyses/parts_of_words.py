@@ -79,7 +79,8 @@ class EncoderParts(ReadOnlyArrays):
     model_digest: str = ""
 
 
-LEAST_INCREASE, MAX_INCREASED = 0.1, 3
+LEAST_INCREASE = 0.1
+MAX_INCREASED = 3
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ def _print_description(translator: "Translator") -> int:
     checkpoint = translator.checkpoint
     print(one_line(translator.path))
     print(one_line(f"preset      {translator.run_config.preset}: {translator.run_config.description}"))
-    data, origin = translator.run_config.data, checkpoint.origin
+    data = translator.run_config.data
+    origin = checkpoint.origin
     if not translator.run_config.is_copy_task:
         print(f"languages   {language_name(data.source_language)} to {language_name(data.target_language)}")
     if translator.target_codes:

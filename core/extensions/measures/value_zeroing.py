@@ -25,7 +25,8 @@ def _shares(model_pass: Pass, kind: AttentionKind, layer: int) -> FloatArray:
     vectors = heads.values[layer] @ heads.mixing[layer]  # [H, M, D]
     attended = model_pass.attention_output(kind, layer)  # [Q, D]
     (output,) = model_pass.layer_output(kind, layer, attended[None])
-    num_keys, keys_at_once = weights.shape[-1], max(1, MAX_NUMBERS // attended.size)
+    num_keys = weights.shape[-1]
+    keys_at_once = max(1, MAX_NUMBERS // attended.size)
     turns = np.empty(weights.shape[1:])
     for first in range(0, num_keys, keys_at_once):
         model_pass.check_stop()

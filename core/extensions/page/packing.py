@@ -132,7 +132,8 @@ def rounded(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def _check(checkpoint: Checkpoint, num_parameters: int) -> None:
-    data, reason = checkpoint.run.data, ""
+    data = checkpoint.run.data
+    reason = ""
     languages = {data.source_language, data.target_language} - set(SHIPPED)
     if data.is_imported:
         name = getattr(checkpoint.codecs.source, "name", "imported")
@@ -153,7 +154,9 @@ def _description(checkpoint: Checkpoint) -> dict[str, Any]:
     """All but names and tensors, as JSON-ready values."""
     run, codecs = checkpoint.run, checkpoint.codecs
     source_codec = codecs.source.restoring_spelling(checkpoint.word_counts)
-    source, target, counts = _side(source_codec), _side(codecs.target), checkpoint.word_counts
+    source = _side(source_codec)
+    target = _side(codecs.target)
+    counts = checkpoint.word_counts
     return {
         "model": asdict(run.model),
         "rules": asdict(DecodingRules.of_codec(codecs.target, checkpoint.decoding)),

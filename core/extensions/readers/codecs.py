@@ -165,7 +165,8 @@ class MarianCodec(ForeignCodec):
             token = self._added.get(part.text)
             if token is None:
                 continue
-            before, after = parts[index - 1] if index else None, parts[index + 1] if index + 1 < len(parts) else None
+            before = parts[index - 1] if index else None
+            after = parts[index + 1] if index + 1 < len(parts) else None
             if token.strips_right and after is not None:
                 stripped = after.text.lstrip()
                 parts[index + 1] = Piece(stripped, after.end - len(stripped), after.end)
@@ -447,7 +448,8 @@ class _SubwordNmt(_Words):
     """Pieces of subword-nmt. A separator ends each piece of a word except the last."""
 
     def __init__(self, codes: str, separator: str, vocabulary: Collection[str]) -> None:
-        self._merges, self._separator = Merges(codes, separator, vocabulary), separator
+        self._merges = Merges(codes, separator, vocabulary)
+        self._separator = separator
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of each word between spaces; other white space also separates pieces."""
@@ -550,7 +552,8 @@ class JoeyNMTCodec(ForeignCodec):
         ]
 
     def _encoded(self, pieces: Sequence[Piece], characters: Sequence[Piece], length: int) -> EncodedWord:
-        start, end = pieces[0].start, max(piece.end for piece in pieces)
+        start = pieces[0].start
+        end = max(piece.end for piece in pieces)
         covered = characters[start:end]
         char_start = characters[start].start if start < len(characters) else length
         texts = [piece.text for piece in pieces]

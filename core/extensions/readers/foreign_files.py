@@ -27,8 +27,12 @@ REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 """The name of a repository at Hugging Face."""
 PYTORCH_STARTS = (b"pk\x03\x04", b"\x80")
 """First bytes of files by torch.save, without capitals: a ZIP archive, or in older versions a pickle."""
-_START_BYTES, _SEARCHED_BYTES, _LENGTH_BYTES = 256, 2**20, 8
-_MAX_NAMES, _MAX_JSON_BYTES, _MAX_JSON_DEPTH = 10_000, 2**20, 12
+_START_BYTES = 256
+_SEARCHED_BYTES = 2**20
+_LENGTH_BYTES = 8
+_MAX_NAMES = 10_000
+_MAX_JSON_BYTES = 2**20
+_MAX_JSON_DEPTH = 12
 CHOOSE_MARIAN = "Choose a Marian model (MarianMTModel), such as those of OPUS-MT."
 _ORIGINAL = "Import the model that it was made from, if that is a Marian model."
 _PYTORCH_WEIGHTS = "Import its weights for PyTorch, model.safetensors or pytorch_model.bin, if there are any."
@@ -232,13 +236,15 @@ def recognize(path: Path) -> ForeignFile | None:
         return None
     try:
         if path.is_dir():
-            names, content = [f"/{entry.name}" for entry in islice(path.iterdir(), _MAX_NAMES)], b""
+            names = [f"/{entry.name}" for entry in islice(path.iterdir(), _MAX_NAMES)]
+            content = b""
             config = _settings_in(path / "config.json")
             is_known = any(_fits(reader, path) for reader in _readers_of(path))
             if not is_known and "model_type" in config and (architecture := other_architecture(config)):
                 return ForeignFile(f"{path} is a model of {architecture}. {CHOOSE_MARIAN}")
         else:
-            names, content = [f"./{path.name}"], content_of(path)
+            names = [f"./{path.name}"]
+            content = content_of(path)
     except FileNotFoundError:
         return _repository(path)
     except OSError:

@@ -45,7 +45,8 @@ _LAYER_NAMES = LayerNames(
     decoder_norms=("x_layer_norm", "dec_layer_norm", "feed_forward.layer_norm"),
 )
 _TABLES = ("encoder.pe.pe", "decoder.pe.pe")
-_MOST_STEPS, _MOST_BEAMS = 10**6, 64
+_MOST_STEPS = 10**6
+_MOST_BEAMS = 64
 _ROUNDING = 2.4e-7
 """Tolerance of a wave's angle, per position: exp and sin differ between machines."""
 _Side = Literal["src", "trg"]
@@ -59,7 +60,8 @@ class JoeyNMTModel(FolderModel):
             architecture, or has a feature that cannot be represented here.
     """
 
-    kind, format = "joeynmt", FORMAT
+    kind = "joeynmt"
+    format = FORMAT
 
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
         super().__init__(folder, options)
@@ -195,10 +197,12 @@ class JoeyNMTModel(FolderModel):
         elif cut_by == "bpe":
             kind = "tokenizer_type" if "tokenizer_type" in section.values else "bpe_type"
             if section.choice(kind, "sentencepiece", "sentencepiece", "subword-nmt") == "sentencepiece":
-                level, name = "sentencepiece", self._named(cutting, "model_file")
+                level = "sentencepiece"
+                name = self._named(cutting, "model_file")
                 model = self.folder.read_sentencepiece(name)
             else:
-                level, name = "subword-nmt", self._named(cutting, "codes")
+                level = "subword-nmt"
+                name = self._named(cutting, "codes")
                 codes = self.folder.read_text(name).replace("\r\n", "\n")
             file = self.folder.path / name
         try:

@@ -41,7 +41,9 @@ ACTIVATIONS: dict[str, Activation] = {
     **dict.fromkeys(("swish", "silu"), "swish"),
 }
 """Activations by the library's names; several names mean the same function."""
-_MOST_STEPS, _MOST_BEAMS, _MOST_TOKENS = 10**6, 64, 5_000_000
+_MOST_STEPS = 10**6
+_MOST_BEAMS = 64
+_MOST_TOKENS = 5_000_000
 _MOST_UNNAMED = 512
 """Most rows of the embeddings without a token: `resize_token_embeddings` fills up to a multiple of some power of 2."""
 _NUM_HEADS = ("encoder_attention_heads", "decoder_attention_heads")
@@ -88,7 +90,8 @@ class MarianModel(FolderModel):
         ModelImportError: a file is missing, damaged, or does not fit the others; or it is of another architecture.
     """
 
-    kind, format = "marian", FORMAT
+    kind = "marian"
+    format = FORMAT
 
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
         super().__init__(folder, options)
@@ -111,7 +114,8 @@ class MarianModel(FolderModel):
         tables = {name: weights[name] for name in _TABLES if name in weights}
         check_shapes(path, tables, dict.fromkeys(tables, shape))
         # 16-bit tables stay unchanged: the library adds the rounded values of the file
-        waves, found = sinusoidal_halves_table(*shape), [tables.get(name) for name in _TABLES]
+        waves = sinusoidal_halves_table(*shape)
+        found = [tables.get(name) for name in _TABLES]
         config = with_positions(config, converted, found, waves, 1e-6 + 1e-5 * waves.abs())
         config = tied(config, converted)
         return config, {name: value.to(torch.float32) for name, value in converted.items()}
@@ -276,7 +280,8 @@ class _Vocabularies:
     """The tokens of both languages, and the segmentation of text into them."""
 
     def __init__(self, settings: _Settings) -> None:
-        self._settings, self._folder = settings, settings.folder
+        self._settings = settings
+        self._folder = settings.folder
         self._marks = dict(_SPECIALS)
         for section in (settings.folder.settings("special_tokens_map.json"), settings.tokenizer):
             for name in _SPECIALS:
@@ -323,7 +328,8 @@ class _Vocabularies:
 
     def _check_padding(self, name: str, tokens: tuple[str, ...]) -> None:
         """Check that the tokenizer's padding token has the model's padding id, so that no piece of text is lost."""
-        padding, padding_id = self._marks["pad_token"], self._settings.padding_id
+        padding = self._marks["pad_token"]
+        padding_id = self._settings.padding_id
         found = repr(tokens[padding_id]) if padding_id < len(tokens) else f"beyond its {len(tokens):,} tokens"
         if found != repr(padding):
             raise ModelImportError(
@@ -402,7 +408,8 @@ class _Vocabularies:
             named = self._ids_in("added_tokens.json", _MOST_TOKENS) if self._folder.has("added_tokens.json") else ()
             return {token_id: AddedToken(text, is_special=text in special) for text, token_id in named}
         special = self._special_texts(tokenizer)
-        entries, added = tokenizer.section("added_tokens_decoder"), {}
+        entries = tokenizer.section("added_tokens_decoder")
+        added = {}
         for name in entries.values:
             entries.require(name.isdecimal() and int(name) < _MOST_TOKENS, name, "under the id of a token", OTHER_COPY)
             entry = entries.section(name)

@@ -101,7 +101,8 @@ def _why_not_read(path: Path, status: int, said: str) -> str:
             f"{_temporary_folder()}, which cannot be used ({said}). {advice}, or set TMPDIR to another folder."
         )
     seconds, num_bytes = _limit_of_user("RLIMIT_CPU"), _limit_of_user("RLIMIT_AS")
-    is_killed, lacks_memory = status == -signal.SIGKILL, is_out_of_memory(Exception(said))
+    is_killed = status == -signal.SIGKILL
+    lacks_memory = is_out_of_memory(Exception(said))
     if seconds is not None and seconds <= TIME_LIMIT_S and (status == -_SIGXCPU or is_killed):
         return (
             f"{path} could not be read within the limit on processor time, {seconds} s (ulimit -t). Raise the limit, "

@@ -48,7 +48,8 @@ HEADS_NEEDED = (
 MAX_WORDS_2018 = 100
 """On either side of a training pair of The Annotated Transformer of 2018; longer ones were left out."""
 _SPECIALS_2022 = ("<s>", "</s>", "<blank>", "<unk>")
-_SPECIALS_2018_SOURCE, _SPECIALS_2018_TARGET = ("<unk>", "<blank>"), ("<unk>", "<blank>", "<s>", "</s>")
+_SPECIALS_2018_SOURCE = ("<unk>", "<blank>")
+_SPECIALS_2018_TARGET = ("<unk>", "<blank>", "<s>", "</s>")
 _SPLITS = (("train",), ("val", "valid"), ("test_2016_flickr", "test2016", "test"))
 _TABLES = ("src_embed.1.pe", "tgt_embed.1.pe")
 _Words = list[list[str]]

@@ -247,7 +247,8 @@ class WeightMap:
 
     def __init__(self, config: ModelConfig, names: LayerNames) -> None:
         self.parts: dict[str, dict[str, tuple[int, ...]]] = {}
-        self._width, self._names = config.width, names
+        self._width = config.width
+        self._names = names
         in_encoder, in_decoder, cross = names.attentions
         encoder = (("attention_residual", "self_attention", in_encoder),)
         decoder = (("self_residual", "self_attention", in_decoder), ("cross_residual", "cross_attention", cross))

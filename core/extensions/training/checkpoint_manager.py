@@ -182,7 +182,8 @@ class CheckpointManager:
             StorageError: it cannot be written.
         """
         self.session.require_sound_weights()
-        path, progress = self.folder / LAST, self.session.progress
+        path = self.folder / LAST
+        progress = self.session.progress
         self.write_or_ask(path, self._write_last)
         self.write_or_ask(self.folder / RUN_SETTINGS, self._write_settings)
         self.on_event(CheckpointSaved(path, "last", progress.epoch, progress.step))
@@ -195,7 +196,8 @@ class CheckpointManager:
             self._write_last()
 
     def _write_last(self) -> None:
-        path, progress = self.folder / LAST, self.session.progress
+        path = self.folder / LAST
+        progress = self.session.progress
         older = describe_checkpoint(path) if self.session.run.training.keep_last > 1 else None
         is_complete = self.steps.sync()
         if not (is_complete or self._has_reported_steps):
@@ -250,7 +252,8 @@ class CheckpointManager:
         self.write_or_ask(frame_path(self.folder, frame.step), lambda: write_frame(self.folder, frame))
 
     def _write_best(self, name: str, history: Sequence[EpochRecord]) -> None:
-        path, progress = self.folder / name, self.session.progress
+        path = self.folder / name
+        progress = self.session.progress
         self.write_or_ask(path, lambda: save_checkpoint(self.session.snapshot(history), path))
         self.on_event(CheckpointSaved(path, "best", progress.epoch, progress.step))
         self._remove_surplus("best", self.session.run.training.keep_best)

@@ -92,18 +92,21 @@ def _misfits(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> It
             yield misfit
             run = with_dotted(run, [f"{misfit.name}={misfit.value}"])
         train = train.take(within_length(train, run.data))
-    pad_to, positions = run.training.pad_to, run.model.max_positions
+    pad_to = run.training.pad_to
+    positions = run.model.max_positions
     if pad_to is not None and pad_to > positions:
         problem = f"pad_to is {counted(pad_to, 'token')}, but the model has only {counted(positions, 'position')}."
         yield Misfit(problem, "training.pad_to", positions, f"sequences padded to {counted(positions, 'token')}")
-    size, is_pairs = run.training.batch_size, run.training.batch_unit == "sentences"
+    size = run.training.batch_size
+    is_pairs = run.training.batch_unit == "sentences"
     if is_pairs:
         available = len(train)
     else:  # as `legacy.iterator_batches` counts
         sides = (train.source, 0), (train.target, 2)
         available = max(len(side) * (max(map(len, side)) + extra) for side, extra in sides)
     if size > available:
-        unit, fitting = "sentence pair" if is_pairs else "token", max(1, available // 10)
+        unit = "sentence pair" if is_pairs else "token"
+        fitting = max(1, available // 10)
         problem = (
             f"batch_size is {counted(size, unit)}, but the training split of {corpus.name} has only {available:,}."
         )

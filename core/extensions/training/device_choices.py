@@ -214,7 +214,8 @@ def deterministic(is_requested: bool, device: str) -> Iterator[str]:
         yield f"Not guaranteed to be deterministic: PyTorch guarantees that for cuda only, not for {kind}"
         return
     before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    benchmark, workspace = torch.backends.cudnn.benchmark, os.environ.get(WORKSPACE)
+    benchmark = torch.backends.cudnn.benchmark
+    workspace = os.environ.get(WORKSPACE)
     is_late = workspace is None and torch.cuda.is_initialized()
     try:
         os.environ.setdefault(WORKSPACE, WORKSPACE_SIZE)

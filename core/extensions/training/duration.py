@@ -77,13 +77,16 @@ def steps_per_epoch(run: RunConfig, source: str | Path) -> int:
 
 def work_of(run: RunConfig, source: str | Path, device: str = "cpu") -> Work | None:
     """The work of all epochs on a device, by its name, without validations; None if unknown before the data is read."""
-    sizes, num_steps, training = preset_vocabulary_sizes(run), steps_per_epoch(run, source), run.training
+    sizes = preset_vocabulary_sizes(run)
+    num_steps = steps_per_epoch(run, source)
+    training = run.training
     if sizes is None or not num_steps:
         return None
     if run.is_copy_task:
         num_pairs, length = run.data.copy_training_pairs, run.data.copy_length
     else:
-        num_pairs, length = MULTI30K_PAIRS, LENGTH_OF_SUBWORDS if run.data.num_subwords else LENGTH_OF_WORDS
+        num_pairs = MULTI30K_PAIRS
+        length = LENGTH_OF_SUBWORDS if run.data.num_subwords else LENGTH_OF_WORDS
         if training.batching == "random":
             length = LENGTH_IN_REGROUPED_BATCHES if device == "cpu" else LENGTH_IN_RANDOM_BATCHES
     num_all = training.num_epochs * num_steps

@@ -177,7 +177,8 @@ def bleu_statistics(hypotheses: Sequence[Sequence[str]], references: Sequence[Se
 
 def _matches(words: Sequence[str], reference: Sequence[str]) -> list[int]:
     """Clipped counts of n = 1 to 4, then all counts of n = 1 to 4."""
-    clipped, total = [], []
+    clipped = []
+    total = []
     for order in range(1, MAX_ORDER + 1):
         common = _ngrams(words, order) & _ngrams(reference, order)
         clipped.append(common.total())
@@ -191,8 +192,10 @@ def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 def bleu_of(sums: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
     """BLEU-4 from 0 to 100 of each row of summed statistics [..., 10]; 0 where any order has no match at all."""
-    clipped, total = sums[..., :MAX_ORDER].astype(float), sums[..., MAX_ORDER : 2 * MAX_ORDER].astype(float)
-    hypothesis_length, reference_length = sums[..., -2].astype(float), sums[..., -1].astype(float)
+    clipped = sums[..., :MAX_ORDER].astype(float)
+    total = sums[..., MAX_ORDER : 2 * MAX_ORDER].astype(float)
+    hypothesis_length = sums[..., -2].astype(float)
+    reference_length = sums[..., -1].astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.exp(np.log(clipped / total).mean(axis=-1))
         brevity = np.exp(np.minimum(1 - reference_length / hypothesis_length, 0))
@@ -249,7 +252,9 @@ def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[Genera
     plain = plain_form(model)
     was_training = plain.training
     plain.eval()
-    sums, counts, num_sentences = [], [], 0
+    sums = []
+    counts = []
+    num_sentences = 0
     with torch.inference_mode():
         for batch in batches:
             interventions = compile_general(plain, changes, len(batch.source))

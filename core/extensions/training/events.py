@@ -310,7 +310,8 @@ def lower_rate(training: TrainingConfig) -> Proposal:
 
 def smaller_batches(training: TrainingConfig) -> Proposal | None:
     """Half the batch size, and twice as many batches for one step: the same gradients. None if it cannot be halved."""
-    size, number = training.batch_size // 2, training.num_accumulated * 2
+    size = training.batch_size // 2
+    number = training.num_accumulated * 2
     if size < 1:
         return None
     return Proposal(

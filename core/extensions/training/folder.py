@@ -124,7 +124,8 @@ def describe_checkpoint(path: Path) -> KeptCheckpoint | None:
             if file.description is None or not isinstance(file.description.value, dict):
                 return None
             header: dict[str, Any] = file.description.value
-        history, progress = header["history"], header.get("progress") or {}
+        history = header["history"]
+        progress = header.get("progress") or {}
         validated: dict[str, Any] = history[-1] if history else {}
         return KeptCheckpoint(
             path=path,

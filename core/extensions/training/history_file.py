@@ -51,7 +51,8 @@ def _record(row: dict[str, str]) -> EpochRecord:
 
 def num_stale_epochs(records: Sequence[EpochRecord]) -> int:
     """Epochs since the validation loss was last lower than ever before."""
-    best, stale = math.inf, 0
+    best = math.inf
+    stale = 0
     for record in records:
         stale = 0 if record.validation_loss < best else stale + 1
         best = min(best, record.validation_loss)

@@ -215,12 +215,15 @@ def _run_to_end(loop: "EpochLoop") -> events.TrainingFinished:
     try:
         return loop.run_to_end()
     except events.DivergedError as error:
-        message, kind = str(error), events.DivergedError
+        message = str(error)
+        kind = events.DivergedError
         proposal: events.Proposal | None = events.lower_rate(training)
     except (MemoryError, RuntimeError) as error:
-        step, reason = loop.progress.step + 1, _lack_of_memory(error)
+        step = loop.progress.step + 1
+        reason = _lack_of_memory(error)
         message = f"At step {step} there was not enough memory ({reason}). Files saved earlier are intact."
-        kind, proposal = events.OutOfMemoryError, events.smaller_batches(training)
+        kind = events.OutOfMemoryError
+        proposal = events.smaller_batches(training)
     saved = next(iter(kept_checkpoints(loop.checkpoints.folder, "last")), None)
     if proposal is None:
         advice = "The batches cannot be made smaller: choose a smaller model, or a device with more memory."
@@ -320,7 +323,10 @@ class EpochLoop:
         self.device = device
         self.on_event = on_event
         self.should_stop = should_stop
-        self.num_timed, self.seconds_per_step, self.tokens_per_second = 0, 0.0, 0.0  # running averages
+        # running averages
+        self.num_timed = 0
+        self.seconds_per_step = 0.0
+        self.tokens_per_second = 0.0
         self.started = time.perf_counter()
         self.seconds_before = sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
         self.groups = self._epoch_groups()
@@ -363,15 +369,18 @@ class EpochLoop:
         """The micro-batches of each optimizer step of this epoch, each as indices of pairs."""
         pairs = self.session.training_pairs(self.progress.epoch)
         batches = training_batches(pairs, self.run.training, self.progress.epoch)
-        training, codec = self.run.training, self.session.corpus.codecs.source
+        training = self.run.training
+        codec = self.session.corpus.codecs.source
         if training.source_noise:
             seed = f"{training.seed}-{self.progress.epoch}-noise"
             pairs = with_noisy_sources(pairs, batches, training.source_noise, codec, seed)
-        self._epoch_pairs, size = pairs, training.num_accumulated
+        self._epoch_pairs = pairs
+        size = training.num_accumulated
         return [batches[first : first + size] for first in range(0, len(batches), size)]
 
     def _announce(self) -> None:
-        corpus, training = self.session.corpus, self.run.training
+        corpus = self.session.corpus
+        training = self.run.training
         self.num_steps = training.num_epochs * len(self.groups)
         if training.max_steps is not None:
             self.num_steps = min(self.num_steps, training.max_steps)
@@ -396,7 +405,8 @@ class EpochLoop:
             self.on_event(events.Noted(note))
 
     def _reason_to_end(self) -> events.EndReason | None:
-        training, progress = self.run.training, self.progress
+        training = self.run.training
+        progress = self.progress
         if progress.epoch > training.num_epochs:
             return "completed"
         if training.max_steps is not None and progress.step >= training.max_steps:

@@ -200,7 +200,8 @@ class _OutputLayerLoss(torch.autograd.Function):
         is_halved = dtype.itemsize < weight.dtype.itemsize
         size = (_CHUNK_ROWS_HALVED if is_halved else _CHUNK_ROWS).get(kind, _CHUNK_ROWS_ELSEWHERE)
         with torch.autocast(kind, enabled=False):
-            small_hidden, small_weight = hidden.to(dtype), weight.to(dtype)
+            small_hidden = hidden.to(dtype)
+            small_weight = weight.to(dtype)
             multiply = product if product_serves(small_hidden) else functional.linear
             for rows in _chunks(len(hidden), size, hidden.device) if objective.r_drop else _slices(len(hidden), size):
                 here = small_hidden[rows]
@@ -266,8 +267,10 @@ def _divergence_of_halves(log_probabilities: Tensor, probabilities: Tensor) -> t
         A scalar, and its gradient with respect to the logits [2 N, V]: for P it is P (log P/Q − KL(P ‖ Q)) + P − Q.
     """
     (log_p, log_q), (p, q) = log_probabilities.chunk(2), probabilities.chunk(2)
-    ratio, difference = log_p - log_q, p - q
-    from_p, from_q = (p * ratio).sum(dim=-1, keepdim=True), -(q * ratio).sum(dim=-1, keepdim=True)
+    ratio = log_p - log_q
+    difference = p - q
+    from_p = (p * ratio).sum(dim=-1, keepdim=True)
+    from_q = -(q * ratio).sum(dim=-1, keepdim=True)
     pull = torch.cat((p * (ratio - from_p) + difference, q * (-ratio - from_q) - difference))
     return (from_p + from_q).sum(), pull
 
@@ -324,7 +327,8 @@ class LossSum(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """A scalar, in nats, for the ids [B, S] and [B, T]."""
         padding_id, layer = self.model.padding_id, self.model.output
-        read, targets = target[:, :-1], target[:, 1:].flatten()
+        read = target[:, :-1]
+        targets = target[:, 1:].flatten()
         if self.settings.r_drop:
             of_source, of_target = self._unknown_ids
             source, read = self._twice(source, of_source), self._twice(read, of_target)
@@ -419,7 +423,8 @@ class Gradients:
         num_tokens = sum(batch.num_target_tokens for batch in batches)
         *early, last = self._parts(batches)
         total = torch.zeros((), device=self._device)
-        outcome, failure = GO, None
+        outcome = GO
+        failure = None
         try:
             with self._without_synchronization():
                 for batch, weight in early:
@@ -459,7 +464,8 @@ class Gradients:
         """On a CPU of similar lengths: padding takes as long as words."""
         if self.max_tokens is None or not batches:
             return batches
-        num, model = self._num_passes, self._loss_sum.model
+        num = self._num_passes
+        model = self._loss_sum.model
         return regrouped(batches, self.max_tokens // num, tokens_per_pass(model.num_parameters) / num, self._padding_id)
 
     def _backward(self, batch: Batch, weight: float) -> Tensor:

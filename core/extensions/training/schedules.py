@@ -112,7 +112,8 @@ def describe_schedule(training: TrainingConfig, steps_per_epoch: int = 0) -> str
 
 
 def _describe_cooldown(training: TrainingConfig) -> str | None:
-    requested, fitted = training.cooldown_epochs, fitted_cooldown_epochs(training)
+    requested = training.cooldown_epochs
+    fitted = fitted_cooldown_epochs(training)
     length = _epochs(training.num_epochs)
     if fitted < requested:
         return (

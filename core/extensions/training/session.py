@@ -95,8 +95,11 @@ class Progress:
 
     def begin_epoch(self, epoch: int) -> None:
         """Starts an epoch."""
-        self.epoch, self.group = epoch, 0
-        self.epoch_loss_sum, self.epoch_tokens, self.epoch_seconds = 0.0, 0, 0.0
+        self.epoch = epoch
+        self.group = 0
+        self.epoch_loss_sum = 0.0
+        self.epoch_tokens = 0
+        self.epoch_seconds = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """All but the history, as JSON-ready values."""
@@ -269,7 +272,8 @@ class TrainingSession:
 
     def describe_device_choices(self) -> list[str]:
         """Precision, kernels, threads, optimizer, micro-batches, compiling and processes, with reasons, by line."""
-        device, precision = self.device.type, self.precision
+        device = self.device.type
+        precision = self.precision
         lines = [f"Computing in {precision.name}: {precision.reason}"]
         if device == "cpu" and precision.name == "float32" and has_faster_kernels():
             lines.append("Multiplying with oneDNN: this processor has AVX-512")
@@ -489,7 +493,8 @@ class TrainingSession:
 
     def _counts_of_all(self, earlier: Checkpoint) -> WordCounts | None:
         """The words of all data that the model learns from; None if earlier data are unknown."""
-        ours, theirs = self.corpus.word_counts, earlier.word_counts
+        ours = self.corpus.word_counts
+        theirs = earlier.word_counts
         if ours is not None and theirs is not None:
             return joined_counts(theirs, ours)
         if earlier.corpus_digest != self.corpus.digest:
@@ -572,7 +577,8 @@ def differing_settings(
     """The settings that must not differ, and do, by dotted name: then and now. Arguments as for `require_same_run`."""
     different: dict[str, tuple[Any, Any]] = {}
     for part in ("model", "data", "training"):
-        new, old = getattr(now, part).to_dict(), getattr(then, part).to_dict()
+        new = getattr(now, part).to_dict()
+        old = getattr(then, part).to_dict()
         free = _FREE_TO_CHANGE | changed if part == "training" else frozenset[str]()
         names = [name for name in new if new[name] != old[name] and name not in free]
         different |= {f"{part}.{name}": (old[name], new[name]) for name in names}
@@ -669,7 +675,8 @@ def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> 
 
 def _differences(theirs: Settings, ours: Settings, free: Collection[str]) -> str:
     """The settings other than `free` in which a model differs from a run, for a message; empty if there are none."""
-    there, here = theirs.to_dict(), ours.to_dict()
+    there = theirs.to_dict()
+    here = ours.to_dict()
     return "; ".join(
         f"{name} is {there[name]!r} there and {here[name]!r} here"
         for name in here

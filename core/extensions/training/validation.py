@@ -62,7 +62,8 @@ class Validator:
         self.device = device
         self.run = session.run
         corpus = session.corpus
-        code, codes = self.run.data.target_code, corpus.codecs.source.target_codes
+        code = self.run.data.target_code
+        codes = corpus.codecs.source.target_codes
         if probe is not None and code is not None and code_of(probe, codes) is None:
             probe = with_code(probe, code)
         notes = () if probe is None else encode_source(probe, corpus.codecs.source, self.run).notes
@@ -70,7 +71,8 @@ class Validator:
         languages = self.run.data.source_language, self.run.data.target_language
         has_words = self.run.is_copy_task or has_rules(*languages)
         self.probe = self._default_probe() if probe is None and has_words else probe
-        texts, size = corpus.validation_texts, self.run.training.sample_size if has_words else 0
+        texts = corpus.validation_texts
+        size = self.run.training.sample_size if has_words else 0
         number = len(texts.source)
         chosen = sorted(random.Random(_SAMPLE_SEED).sample(range(number), min(size, number)))
         self.sources = [texts.source[index] for index in chosen]
@@ -109,7 +111,8 @@ class Validator:
         Raises:
             DivergedError: the loss is not finite or exploded.
         """
-        batches, limit = self._batches, self._tokens_in_seconds()
+        batches = self._batches
+        limit = self._tokens_in_seconds()
         if limit is not None and not self.is_fast:
             parts = [part for batch in batches for part in batch.split(limit // _PARTS, self.session.padding_id)]
             step = max(1, len(parts) // _PARTS)  # spread over the split, because batches are sorted by length

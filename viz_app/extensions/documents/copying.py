@@ -99,11 +99,14 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
         options += _option("--checkpoint", str(checkpoint))
     text = experiment.source_text
     if text == "-":  # as an argument it would mean standard input, so the text comes from there
-        words, before = ["-", *options], "printf %s - | "
+        words = ["-", *options]
+        before = "printf %s - | "
     elif text.startswith("-"):
-        words, before = [*options, "--", text], ""
+        words = [*options, "--", text]
+        before = ""
     else:
-        words, before = [text, *options], ""
+        words = [text, *options]
+        before = ""
     command = before + shlex.join(["augenmerk", "translate", *words])
     _check_can_be_typed(command)
     return command

@@ -165,8 +165,10 @@ class ExperimentDocuments(QObject):
             path: its file.
             is_scene: whether it is a scene of a lesson, which begins a new undo history.
         """
-        state, digest = self._state, saved.model.digest
-        model, self._newest = state.model, saved
+        state = self._state
+        digest = saved.model.digest
+        model = state.model
+        self._newest = saved
         state.with_next_model = partial(self.show, saved, path, is_scene=is_scene) if model is None else None
         if model is None or digest in (model.digest, NO_DIGEST):
             self._show(saved, is_scene)

@@ -78,7 +78,8 @@ def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, Mo
         result = replace(result, changed=result.original)
     result.check()
     model: ModelInfo = _from_json(ModelInfo, values["model"])
-    maps, roles = result.changed.maps, model.roles
+    maps = result.changed.maps
+    roles = model.roles
     shapes = {kind: maps.of_kind(kind).shape[:2] for kind in ATTENTION_KINDS}
     if shapes != attention_shapes(model.run.model) or not (roles is None or roles.fits(model.run.model)):
         raise ValueError("it is of another model")

@@ -45,7 +45,8 @@ class KeptSession(QObject):
         Does not wait for the disk, as the user may be typing; an incomplete file is set aside at the next start.
         """
         self.timer.stop()
-        model, path = self._state.model, self._preferences.own_file(SESSION)
+        model = self._state.model
+        path = self._preferences.own_file(SESSION)
         if model is not None and self._preferences.is_stand_in(model.path):
             return
         try:

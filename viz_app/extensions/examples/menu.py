@@ -94,7 +94,9 @@ class ExamplesMenu(MenuButton):
 
     def __init__(self, panel: SentencePanel) -> None:
         super().__init__("Examples ▾", "Choose an example")
-        self._panel, self._state, self._field = panel, panel.state, panel.input
+        self._panel = panel
+        self._state = panel.state
+        self._field = panel.input
         self._sentences: tuple[str, ...] = ()
         self._is_bundled: bool | None = None
         self._shown: Example | None = None
@@ -129,7 +131,8 @@ class ExamplesMenu(MenuButton):
 
     def _point_at_example(self) -> None:
         """Shows head and cell of the example once its translation arrives."""
-        example, translation = self._shown, self._state.translation
+        example = self._shown
+        translation = self._state.translation
         if example is None or translation is None or translation.experiment != example.experiment:
             return
         self._shown = None
@@ -151,7 +154,8 @@ class ExamplesMenu(MenuButton):
 
         An untouched example in the input gives way to the first of them, unless requested.
         """
-        model, text = self._state.model, self._state.experiment.source_text
+        model = self._state.model
+        text = self._state.experiment.source_text
         is_bundled = model is None or model.is_bundled
         if (sentences, is_bundled) == (self._sentences, self._is_bundled):
             return

@@ -59,7 +59,8 @@ class HelpPart(WindowPart):
 
     def show_about(self) -> None:
         """Opens a dialog about the product without waiting for it."""
-        icon, title = QMessageBox.Icon.NoIcon, "About Augenmerk"
+        icon = QMessageBox.Icon.NoIcon
+        title = "About Augenmerk"
         open_box(
             QMessageBox(icon, title, f"Augenmerk {__version__}", QMessageBox.StandardButton.Ok, self.window),
             "Type a sentence, read its translation, and see where every head of a Transformer looked.\n\n"

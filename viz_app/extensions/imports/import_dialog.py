@@ -156,7 +156,9 @@ class ImportDialog(QDialog):
             has_arrow_keys=True,
         )
         self.precision.show_choice("auto")
-        self.about, self.status, self.problem = label("muted", wraps=True), label("small"), label("warm", wraps=True)
+        self.about = label("muted", wraps=True)
+        self.status = label("small")
+        self.problem = label("warm", wraps=True)
         self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # it may name lines to run
         self.data, self.target = FileField("Choose…", self._choose_data), FileField("Change…", self._choose_target)
         self.heads_edit, self.source_edit, self.target_language_edit = QLineEdit(), QLineEdit(), QLineEdit()
@@ -254,7 +256,8 @@ class ImportDialog(QDialog):
     # --- importing -----------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        source, path = self.source, self.target.path
+        source = self.source
+        path = self.target.path
         if source is None:
             return
         if path is None:
@@ -374,7 +377,8 @@ class FileField(QWidget):
 
     def __init__(self, button: str, choose: Callable[[], object]) -> None:
         super().__init__()
-        self.edit, self.is_chosen = QLineEdit(), False
+        self.edit = QLineEdit()
+        self.is_chosen = False
         self.setFocusProxy(self.edit)
         self.edit.textEdited.connect(self._on_edited)
         choose_button = QPushButton(button)
@@ -444,13 +448,17 @@ def precision_entries(summary: "ImportSummary | None") -> dict[str, tuple[str, s
         }
     half, full = (_megabytes(summary.disk_bytes_in(half_precision=half)) for half in (True, False))
     if summary.half_precision is None:
-        auto, why = "as in the file", f"{half} in 16 bits or {full} in 32"
+        auto = "as in the file"
+        why = f"{half} in 16 bits or {full} in 32"
     elif not summary.half_precision:
-        auto, why = f"32 bits, {full}", "exact to the last digit"
+        auto = f"32 bits, {full}"
+        why = "exact to the last digit"
     elif summary.has_half_precision:
-        auto, why = f"16 bits, {half}", "as in the original"
+        auto = f"16 bits, {half}"
+        why = "as in the original"
     else:
-        auto, why = f"16 bits, {half}", f"as 32 take over {large}"
+        auto = f"16 bits, {half}"
+        why = f"as 32 take over {large}"
     return {
         "auto": (f"Automatic: {auto}", f"Automatic: {auto}, {why}"),
         "half": (f"16 bits, {half}", f"16 bits, {half}{'' if summary.has_half_precision else f': {_ROUNDED}'}"),
@@ -466,7 +474,8 @@ def free_target(preferences: Preferences, source: str | Path | None, name: str) 
     """A path for the imported model: that of an earlier import of the source, else a new file in the models folder."""
     if source is not None and (before := preferences.imports.file_of(source)) is not None:
         return before
-    folder, number = preferences.models_folder, 1
+    folder = preferences.models_folder
+    number = 1
     while (target := folder / f"{name}{'' if number == 1 else f'-{number}'}{SUFFIX}").exists():
         number += 1
     return target

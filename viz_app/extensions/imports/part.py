@@ -56,7 +56,8 @@ class ImportPart(WindowPart):
 
     def _show(self, dialog: ImportDialog) -> None:
         """Opens the dialog, and cancels an earlier one."""
-        earlier, self.dialog = self.dialog, dialog
+        earlier = self.dialog
+        self.dialog = dialog
         if earlier is not None:
             earlier.reject()
         dialog.imported.connect(self._on_imported)

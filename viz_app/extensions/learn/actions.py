@@ -51,7 +51,9 @@ def move_row(state: ExperimentState, value: str) -> None:
         state: the experiment.
         value: the tokens that name the row and the key, such as `with:im`; `pinned` for the pinned cell.
     """
-    translation, head, pair = state.translation, state.selection.head, state.selection.pinned
+    translation = state.translation
+    head = state.selection.head
+    pair = state.selection.pinned
     if translation is None:
         return
     if value != "pinned":

@@ -107,7 +107,8 @@ class PredictView(QFrame):
         """Fills in the values of the question, unless the sentence is the one that *Look* has typed."""
         if self._shows_looked_text:
             return
-        before, self._asked = self._asked, self._asked.following(self._state, self._check.about)
+        before = self._asked
+        self._asked = self._asked.following(self._state, self._check.about)
         if self._asked != before:
             # A look at a sentence on its way is a look at its result.
             self._is_wanted &= self._is_early and self._asked.text != before.text
@@ -116,10 +117,12 @@ class PredictView(QFrame):
             self._found = None
             self._looked_text = self._shuffled_text
             self._show_verdict(COMPUTING if self._is_wanted else "")
-        text, original = self._predict.question, self._state.original
+        text = self._predict.question
+        original = self._state.original
         values = values_of(self._state, text.values, original)
         if original is not None and self._asked.pinned is not None:
-            head, query = self._state.selection.head, self._asked.pinned.query
+            head = self._state.selection.head
+            query = self._asked.pinned.query
             values["query"] = pair_tokens(original, head.kind)[0][query]
         if "head" in values and not self._has_head:
             values["head"] = NO_SUCH_HEAD
@@ -171,7 +174,8 @@ class PredictView(QFrame):
         self._ask()
 
     def _look(self) -> None:
-        self._is_wanted, self._is_early = True, self._state.request.is_running
+        self._is_wanted = True
+        self._is_early = self._state.request.is_running
         if self._shows_looked_text and self._found is not None:
             self._present(self._found)
         else:
@@ -397,7 +401,9 @@ class ChapterView(QWidget):
         self.next_button.setProperty("role", "primary")
         self.next_button.setVisible(bool(next_title))
         self.next_button.clicked.connect(self.next_wanted)
-        self._has_begun, self._is_stacked, self._base_px = False, False, current_theme().base_px
+        self._has_begun = False
+        self._is_stacked = False
+        self._base_px = current_theme().base_px
         self._lay_out()
         self._state.result_changed.connect(self._on_result, max_args=0)
         for field in (self._state.selection.events.head, self._state.selection.events.pinned):

@@ -39,7 +39,8 @@ from .values import place_to_remove, unsure_step
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.logit_lens import LogitLens
 
-MANY_TIMES, MAX_WORDS_SHOWN = 1e6, 14
+MANY_TIMES = 1e6
+MAX_WORDS_SHOWN = 14
 SAME_LOG_RATIO = math.log(1.05)
 """Probabilities this near to each other, in nats, are “about as probable” in words: their ratio is written as 1.0."""
 SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
@@ -67,7 +68,9 @@ class Question:
         The pair follows the pinned one only while nothing is changed. A change can reorder or replace the words, and
         the question keeps its word.
         """
-        result, shown, head = state.result, state.maps.translation, state.selection.head
+        result = state.result
+        shown = state.maps.translation
+        head = state.selection.head
         if result is None or shown is None:
             return self
         original = result.original
@@ -163,7 +166,8 @@ def _judge_runs(state: ExperimentState, question: Question, answer: None) -> Ver
 
 def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> Verdict:
     translation = _original(state)
-    num_words, num_tokens = translation.num_source_words, len(translation.source_tokens)
+    num_words = translation.num_source_words
+    num_tokens = len(translation.source_tokens)
     split = [word for word in translation.source_words if word.end - word.start > 1]
     added = num_tokens - sum(word.end - word.start for word in translation.source_words)
     sentences = [f"The encoder reads {num_tokens} tokens for {counted(num_words, 'word')}, punctuation marks included."]
@@ -266,7 +270,8 @@ def _judge_second_choice(state: ExperimentState, question: Question, answer: tup
     before, after = answer
     step = unsure_step(before)
     assert step is not None
-    rest_before, rest_after = before.predicted_ids[step + 1 :], after.predicted_ids[step + 1 :]
+    rest_before = before.predicted_ids[step + 1 :]
+    rest_after = after.predicted_ids[step + 1 :]
     # “is standing on” becomes “standing on”: the same words follow “standing”
     skips_a_word = rest_before == (after.predicted_ids[step], *rest_after)
     choice = "same" if rest_after == rest_before or skips_a_word else "other"
@@ -347,7 +352,8 @@ def _num_repeated(translation: Translation) -> int:
 
 def _judge_smoothing(state: ExperimentState, question: Question, smoothing: Smoothing) -> Verdict:
     best = int(smoothing.smoothed_loss.argmin())
-    right, other = smoothing.target.max(), smoothing.target[smoothing.target > 0].min()
+    right = smoothing.target.max()
+    other = smoothing.target[smoothing.target > 0].min()
     return Verdict(
         "rises" if smoothing.smoothed_loss[-1] > smoothing.smoothed_loss[best] + SAME_LOSS else "falls",
         f"With smoothing, the loss is smallest at the odds of the target: {right:.3f} to {other:.3f}, or "
@@ -358,7 +364,8 @@ def _judge_smoothing(state: ExperimentState, question: Question, smoothing: Smoo
 
 def _judge_decided(state: ExperimentState, question: Question, lens: "LogitLens") -> Verdict:
     lens = lens.whole_layers
-    num_layers, num_steps = len(lens.ranks) - 1, lens.ranks.shape[1]
+    num_layers = len(lens.ranks) - 1
+    num_steps = lens.ranks.shape[1]
     depths = [lens.decided_at(step) for step in range(num_steps)]
     late = sum(depth is None or depth >= num_layers for depth in depths)
     early = num_steps - late

@@ -19,7 +19,8 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.beam_tree import BeamTree
 
 NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
-SMOOTHING, MAX_ODDS = 0.1, 100
+SMOOTHING = 0.1
+MAX_ODDS = 100
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,8 @@ class LearnPage(QWidget):
 
     def export_source(self) -> ExportSource:
         """The maps of the reader's sentence; see `viz_app.views.export_source.Exportable`."""
-        view, model = self.view, self.state.model
+        view = self.view
+        model = self.state.model
         large_map = view.large_map if view is not None else None
         title = self.chapters[self._place].title if self.chapters else ""
         return ExportSource(self, self.state, large_map, model.title if model is not None else "", title)

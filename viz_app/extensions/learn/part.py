@@ -41,7 +41,8 @@ class LearnPart(WindowPage, ViewProvider):
         """See `WindowPage`."""
         from .page import LearnPage
 
-        window, preferences = self.window, self.window.preferences
+        window = self.window
+        preferences = self.window.preferences
         page = LearnPage(
             window.worker.sibling(window), window.state, window.pages.stack, language=preferences.learn_language
         )

@@ -111,7 +111,9 @@ def _query(state: ExperimentState, shown: Translation) -> str:
 
 def _weight_claim(state: ExperimentState, shown: Translation) -> str:
     """The weight of the pinned cell, and whether it is the softmax that gives it."""
-    chosen, pinned, key = state.selection.head, state.selection.pinned, _pinned_tokens(state, shown)[1]
+    chosen = state.selection.head
+    pinned = state.selection.pinned
+    key = _pinned_tokens(state, shown)[1]
     is_set = any(row.head == chosen and pinned and row.row == pinned.query for row in state.experiment.attention_rows)
     claim = f"**{key}** gets **{_pinned_weight(state, shown)}**"
     return f"This row was set by hand, without the softmax: {claim}." if is_set else f"Here {claim}."

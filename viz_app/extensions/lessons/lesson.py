@@ -125,7 +125,8 @@ class OpenLesson:
 
     def restore(self, lesson: Lesson, path: Path | None, index: int, *, is_saved: bool = True) -> None:
         """Reopens a lesson at a scene, or at its last one, without changing the screen."""
-        self.lesson, self._saved = lesson, lesson if is_saved else None
+        self.lesson = lesson
+        self._saved = lesson if is_saved else None
         self.path = path
         self.deleted.clear()
         self.place = max(0, min(index, len(lesson.scenes) - 1))
@@ -140,7 +141,8 @@ class OpenLesson:
 
     def mark_saved(self, path: Path | None = None) -> None:
         """Records that the lesson was saved to this file, or that its changes are not needed."""
-        self.path, self._saved = path or self.path, self.lesson
+        self.path = path or self.path
+        self._saved = self.lesson
         self.changed.emit()
 
     # --- which scene ---------------------------------------------------------------------------------------------
@@ -270,7 +272,8 @@ class SceneAnswer:
         """Shows the answer, or asks for it."""
         scene = self._lesson.scene
         if scene is not None and self.can_show:
-            self._scene, self._text = scene, "" if scene.check else scene.answer
+            self._scene = scene
+            self._text = "" if scene.check else scene.answer
             self.changed.emit()
             if scene.check:
                 self.asked.emit(scene)

@@ -277,7 +277,8 @@ class LessonTextDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(heading)
         texts = () if scene is None else (scene.text, scene.question, scene.answer)
-        self.title, self.texts = QLineEdit(title), [_ShortText(text) for text in texts]
+        self.title = QLineEdit(title)
+        self.texts = [_ShortText(text) for text in texts]
         self._asked = questions or {}
         self._questions = {name: question for name, (_, question) in self._asked.items()}
         self.computed, self.view = QComboBox(), QComboBox()

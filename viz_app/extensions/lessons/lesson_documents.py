@@ -81,7 +81,9 @@ class LessonEditing:
     """Asks in dialogs and changes the lesson; a dialog reports a failure."""
 
     def __init__(self, documents: "LessonDocuments") -> None:
-        self._documents, self._state, self._lesson = documents, documents.state, documents.lesson
+        self._documents = documents
+        self._state = documents.state
+        self._lesson = documents.lesson
 
     def add_scene(self) -> None:
         """Asks for the text of a new scene of the current experiment, and begins editing."""
@@ -102,7 +104,8 @@ class LessonEditing:
 
     def update_scene(self) -> None:
         """Replaces the scene's experiment and view by those on the screen."""
-        scene, state = self._lesson.scene, self._state
+        scene = self._lesson.scene
+        state = self._state
         if scene is not None and state.result is not None:
             saved = with_contents(saved_experiment(state), state, scene.page)
             self._try(lambda: self._lesson.change_scene(saved=saved))
@@ -136,7 +139,8 @@ class LessonEditing:
             self._ask("Rename the lesson", self._lesson.lesson.title, None, self._lesson.rename)
 
     def _ask(self, heading: str, title: str, scene: Scene | None, act: Callable[..., None]) -> None:
-        answers, views = self._documents.screen.answers, self._documents.views
+        answers = self._documents.screen.answers
+        views = self._documents.views
         questions = answers.questions() if answers is not None else None
         titles = views.view_titles() if views is not None else None
         dialog = LessonTextDialog(
@@ -197,7 +201,8 @@ class LessonExport:
 
     def save_running_page(self, path: Path) -> None:
         """Writes a page that runs the model, with all scenes."""
-        lesson, model = self._documents.lesson.lesson, self._documents.state.model
+        lesson = self._documents.lesson.lesson
+        model = self._documents.state.model
         if lesson is not None and model is not None:
             try:
                 check_model(lesson, model.title, model.digest)
@@ -221,7 +226,8 @@ class LessonExport:
     ) -> None:
         """Calls `write` with the results; the dialog that it may return writes the file."""
         documents = self._documents
-        lesson, model = documents.lesson.lesson, documents.state.model
+        lesson = documents.lesson.lesson
+        model = documents.state.model
         if lesson is None or model is None:
             documents.done.emit(NOTHING)
             return
@@ -275,7 +281,8 @@ class ScreenBeforeLesson:
     @classmethod
     def kept(cls, state: ExperimentState, preferences: Preferences) -> "ScreenBeforeLesson":
         """The screen before the lesson as kept by the last session; the present one if that is impossible."""
-        saved, path = with_contents(saved_experiment(state), state), preferences.own_file(BEFORE_LESSON)
+        saved = with_contents(saved_experiment(state), state)
+        path = preferences.own_file(BEFORE_LESSON)
         with restoring(path):
             if path.exists():
                 stored = read_experiment_file(path)
@@ -318,7 +325,8 @@ class LessonDocuments(QObject):
         self.state, self._preferences, self.window = state, preferences, window
         self.experiments = experiments
         self._before_lesson: ScreenBeforeLesson | None = None
-        self._unsaved, self._keeps_unsaved = preferences.own_file(UNSAVED_LESSON), False
+        self._unsaved = preferences.own_file(UNSAVED_LESSON)
+        self._keeps_unsaved = False
         self.lesson = OpenLesson()
         self.answer = SceneAnswer(self.lesson)
         self.bar = LessonBar(self.lesson, self.answer)
@@ -389,8 +397,11 @@ class LessonDocuments(QObject):
         Args:
             shows_scene: whether to show the scene as saved; else the screen stays unchanged.
         """
-        name, index, unsaved = self._preferences.lesson_name, self._preferences.lesson_place, self._unsaved
-        shipped, has_unsaved = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK), False
+        name = self._preferences.lesson_name
+        index = self._preferences.lesson_place
+        unsaved = self._unsaved
+        shipped = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK)
+        has_unsaved = False
         path = (shipped if name.startswith(SHIPPED_MARK) else Path(name)) if name else None
         try:
             self._keeps_unsaved = has_unsaved = unsaved.exists()
@@ -405,7 +416,8 @@ class LessonDocuments(QObject):
             failure = Failure.of(error)
             if has_unsaved:
                 failure = replace(failure, message=f"{failure.message} The file is now {set_aside(unsaved)}.")
-            self._keeps_unsaved, self._before_lesson = False, None
+            self._keeps_unsaved = False
+            self._before_lesson = None
             self.lesson.close()
             return failure
         if has_unsaved:
@@ -416,10 +428,12 @@ class LessonDocuments(QObject):
 
     def _keep(self) -> None:
         """Records the open lesson and its scene for the next start, and unsaved changes in a file of their own."""
-        path, name = self.lesson.path, ""
+        path = self.lesson.path
+        name = ""
         if path is not None:
             name = f"{SHIPPED_MARK}{path.name}" if is_shipped(path) else str(path.absolute())
-        self._preferences.lesson_name, self._preferences.lesson_place = name, self.lesson.place
+        self._preferences.lesson_name = name
+        self._preferences.lesson_place = self.lesson.place
         try:
             if self.lesson.lesson is not None and self.lesson.is_changed:
                 self._unsaved.parent.mkdir(parents=True, exist_ok=True)
@@ -439,7 +453,8 @@ class LessonDocuments(QObject):
         def close() -> None:
             self.screen.wait(False)
             self.lesson.close()
-            previous, self._before_lesson = self._before_lesson, None
+            previous = self._before_lesson
+            self._before_lesson = None
             self._preferences.own_file(BEFORE_LESSON).unlink(missing_ok=True)
             if previous is not None and previous.saved.experiment.source_text.strip():
                 self.state.submit(resume_history(previous.editor), asks=False)

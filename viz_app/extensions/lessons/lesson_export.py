@@ -123,8 +123,10 @@ def sheet_scenes(
 
 def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]) -> SheetScene:
     state = _state_of(scene, computed, model)
-    kind, pointer = state.selection.head.kind, state.selection.pointer
-    measure, is_difference = MEASURES[state.maps.shown_measure(kind)], state.maps.is_signed(kind)
+    kind = state.selection.head.kind
+    pointer = state.selection.pointer
+    measure = MEASURES[state.maps.shown_measure(kind)]
+    is_difference = state.maps.is_signed(kind)
     is_share = measure.rows_sum_to_one and not is_difference
     if not is_share:
         state.settings.scale = "own"  # there is no other map on paper
@@ -184,7 +186,9 @@ def page_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
 
 
 def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
-    state, reason, answer = _state_of(scene, computed, model), why_recorded(scene), computed.answer
+    state = _state_of(scene, computed, model)
+    reason = why_recorded(scene)
+    answer = computed.answer
     several = _SEVERAL.format(title=map_text.title(state)) if state.settings.scope != "head" else ""
     note = " ".join(filter(None, (several, dropped_notice(computed.result.dropped, is_of_former=False))))
     return PageScene(

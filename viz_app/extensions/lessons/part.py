@@ -45,7 +45,8 @@ class LessonsPart(WindowPart):
         if experiments is None:
             raise MissingExtensionError("Lessons need the extension “documents”, which is missing.")
         documents = LessonDocuments(window.state, window.worker, experiments.documents, window.preferences, window)
-        self.documents, self.bar = documents, documents.bar
+        self.documents = documents
+        self.bar = documents.bar
         self._failure: Failure | None = None
         window.commands.add(documents.bar, SCENE_COMMANDS, documents.bar)
         window.commands.add(documents, LESSON_COMMANDS)
@@ -53,11 +54,16 @@ class LessonsPart(WindowPart):
 
     def begin(self) -> None:
         """Connects the lesson with the pages, the chapters, and the presentation."""
-        window, lessons, bar = self.window, self.documents, self.documents.bar
-        pages, page, controller = window.pages, window.translate_page, window.translate_page.controller
+        window = self.window
+        lessons = self.documents
+        bar = self.documents.bar
+        pages = window.pages
+        page = window.translate_page
+        controller = window.translate_page.controller
         pages.shown.connect(lambda _name: bar.rebuild())
         lessons.experiments.lesson_read.connect(lambda *_: pages.show(TRANSLATE))
-        bar.focus_to, bar.is_wanted = page.heads.grid, self._is_in_sight
+        bar.focus_to = page.heads.grid
+        bar.is_wanted = self._is_in_sight
         bar.arrows_changed.connect(lambda: page.heads.show_keys(KEYS_BESIDE_SCENES if bar.takes_arrows else KEYS))
         page.sentence.undo_before = lessons.editing.restore_scene
         page.key_commands += [command.on(_ScenesByArrows(bar)) for command in SCENE_COMMANDS]
@@ -71,7 +77,8 @@ class LessonsPart(WindowPart):
             self._present(presenting)
 
     def _present(self, presenting: PresentationPart) -> None:
-        lessons, shown = self.documents, presenting.presentation
+        lessons = self.documents
+        shown = presenting.presentation
         lessons.views = presenting.views
         shown.scene_words = lessons.scene_words
         shown.scene_commands = [command.on(lessons.bar) for command in SCENE_COMMANDS]

@@ -80,7 +80,9 @@ def _prepared(state: ExperimentState, name: str) -> ComputedAnswer | tuple[Job, 
     kind = state.selection.head.kind
     if predict.options.get("kind", kind) != kind or UNKNOWN in _in_words(state, predict):
         return ComputedAnswer(CANNOT)
-    check, question, names = CHECKS[name], _question(state, predict), tuple(predict.choices)
+    check = CHECKS[name]
+    question = _question(state, predict)
+    names = tuple(predict.choices)
 
     def judge(answer: Any) -> ComputedAnswer:
         verdict = check.judge(state, question, answer)
@@ -95,7 +97,8 @@ def _question(state: ExperimentState, predict: Predict) -> Question:
 
 
 def _in_words(state: ExperimentState, predict: Predict) -> str:
-    original, pinned = state.original, _question(state, predict).pinned
+    original = state.original
+    pinned = _question(state, predict).pinned
     values = values_of(state, predict.question.values, original)
     if original is not None and pinned is not None:
         values["query"] = pair_tokens(original, state.selection.head.kind)[0][pinned.query]

@@ -51,7 +51,8 @@ class SceneOnScreen:
 
     def _compare(self) -> None:
         """Shows whether the screen differs from the scene. A pending request changes nothing yet."""
-        scene, state = self._lesson.scene, self._state
+        scene = self._lesson.scene
+        state = self._state
         if scene is None or self._is_awaited:
             self._bar.show_changes(False, is_awaited=self._is_awaited)
         elif state.model is not None and scene.saved.model.digest != state.model.digest:
@@ -61,7 +62,8 @@ class SceneOnScreen:
 
     def _name_model(self) -> None:
         """Shows the model of a scene while another one is open, for which its text may be wrong."""
-        scene, model = self._lesson.scene, self._state.model
+        scene = self._lesson.scene
+        model = self._state.model
         is_other = scene is not None and model is not None and scene.saved.model.digest != model.digest
         self._bar.show_other_model(scene.saved.model.name if scene is not None and is_other else "")
 

@@ -58,7 +58,8 @@ class LinesPainter:
             max(map(metrics.horizontalAdvance, map(visible, labels))) + 2,
             self.theme.scaled(MAX_LABEL),
         )
-        head, maps = self.state.selection.head, self.state.maps
+        head = self.state.selection.head
+        maps = self.state.maps
         self.scale = color_scale(maps, head, self.view.weights)
         self.new_entries = maps.new_entries(head.kind)
         number = metrics.horizontalAdvance("+0.00" if self.scale.is_signed else "0.00") + GAP
@@ -112,7 +113,8 @@ class LinesPainter:
         """The lines to emphasise: of the token under the mouse, else of pinned and picked ones, else all."""
         only = np.zeros(self.view.weights.shape, dtype=bool)
         selection = self.state.selection
-        label, kind = selection.hovered_label, selection.head.kind
+        label = selection.hovered_label
+        kind = selection.head.kind
         if label is not None:
             only[(label.index, slice(None)) if self.view.is_query(label) else (slice(None), label.index)] = True
             return only
@@ -128,7 +130,8 @@ class LinesPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         strength = self.strength()
         self._paint_lines(painter, strength)
-        bright_queries, bright_keys = strength.max(axis=1) > FAINT, strength.max(axis=0) > FAINT
+        bright_queries = strength.max(axis=1) > FAINT
+        bright_keys = strength.max(axis=0) > FAINT
         if not self.state.selection.has_marks and self.state.selection.hovered_label is None:
             bright_queries[:] = bright_keys[:] = False
         for are_queries, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
@@ -160,7 +163,8 @@ class LinesPainter:
         """Each colour and the lines that have it."""
         if not self.scale.is_signed:
             return [(self.theme.color("accent"), np.ones(self.view.weights.shape, dtype=bool))]
-        table, is_less = self.scale.table(is_dark=self.theme.is_dark).rgb.tolist(), self.view.weights < 0
+        table = self.scale.table(is_dark=self.theme.is_dark).rgb.tolist()
+        is_less = self.view.weights < 0
         return [(QColor(*table[0]), is_less), (QColor(*table[-1]), ~is_less)]
 
     def _paint_label(self, painter: QPainter, label: Band, color: str) -> None:
@@ -187,7 +191,8 @@ class LinesPainter:
 
     def title_places(self, left: str, right: str) -> tuple[QRectF, QRectF]:
         """The places of the titles of the two columns: above them, or further in if a column is too narrow."""
-        metrics, height = QFontMetrics(self.theme.font("small")), self.theme.scaled(HEADER) - 6
+        metrics = QFontMetrics(self.theme.font("small"))
+        height = self.theme.scaled(HEADER) - 6
         widths = [metrics.horizontalAdvance(title) + 1 for title in (left, right)]
         x = min(self.right + GAP, self.size.width() - widths[1])
         return QRectF(0, 0, max(self.left - GAP, widths[0]), height), QRectF(x, 0, self.size.width() - x, height)
@@ -201,7 +206,8 @@ class LinesPainter:
         values = self.view.weights[label.index] if is_query else self.view.weights[:, label.index]
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
-        least, half = max(self.state.settings.line_threshold * self.scale.top, 0.005), self.theme.scaled(12)
+        least = max(self.state.settings.line_threshold * self.scale.top, 0.005)
+        half = self.theme.scaled(12)
         reach = GAP + self.label_width + 4
         middle = Qt.AlignmentFlag.AlignVCenter
         for band, value in zip(self.bands(are_queries=not is_query), np.nan_to_num(values).tolist(), strict=True):

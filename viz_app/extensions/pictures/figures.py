@@ -45,7 +45,9 @@ PIXELS_PER_INCH = 96
 """Of the window's pixels, in which marks are measured."""
 STRIP_GAP = 0.35
 """Between map and strip, in cells."""
-POINTS_PER_INCH, DOTS_PER_INCH, SEAM_POINTS = 72, 200, 0.3
+POINTS_PER_INCH = 72
+DOTS_PER_INCH = 200
+SEAM_POINTS = 0.3
 _NOT_SOUGHT = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 """Categories that look alike in all fonts, or mean something else in each."""
 _LAST_RESORT = "Last Resort"  # matplotlib's own font, whose glyphs are boxes
@@ -97,7 +99,8 @@ def map_figure(drawing: Drawing) -> Figure:
     widths = [_width_inches(text, size) for text in column_labels]
     slant = math.radians(COLUMN_DEGREES)
     top = 0.45 + max(widths, default=0) * math.sin(slant) + size / POINTS_PER_INCH
-    plot_width, plot_height = num_columns * cell, num_rows * cell
+    plot_width = num_columns * cell
+    plot_height = num_rows * cell
     overhang = max((width * math.cos(slant) - (num_columns - n) * cell for n, width in enumerate(widths)), default=0)
     title_width = _width_inches(drawing.title, TITLE_POINTS, weight="bold")
     bar_left = left + plot_width + 0.15
@@ -144,13 +147,16 @@ def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
     """All heads as small maps without labels: a row for each layer, block below block."""
     lines_of_maps = [line for block in blocks for line in block.lines]
     num_heads = max(map(len, lines_of_maps))
-    left, top, step = 0.9, 0.7, THUMBNAIL_INCHES + 0.08
+    left = 0.9
+    top = 0.7
+    step = THUMBNAIL_INCHES + 0.08
     width = max(left + num_heads * step + MARGIN_INCHES, MIN_INCHES)
     lines = wrapped_caption(caption, width)
     height = top + len(lines_of_maps) * step + (len(blocks) - 1) * KIND_GAP_INCHES + 0.15 + len(lines) * CAPTION_INCHES
     figure = new_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1))  # one for all: an inch is a unit, from the upper left corner
-    y, frames = top, []
+    y = top
+    frames = []
     for block in blocks:
         for layer, drawings in enumerate(block.lines):
             names = f"{escaped(block.title)}\nlayer {layer + 1}"
@@ -238,13 +244,17 @@ def _draw_small(axes: Axes, drawing: Drawing, x: float, y: float) -> None:
 def _draw_shapes(axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tuple[float, float]) -> None:
     """Draws marks on axes with `unit_px` of the window's pixels per unit; `corner` is that of the first cell."""
     for shape in shapes:
-        x, y = corner[0] + shape.box.left / unit_px, corner[1] + shape.box.top / unit_px
-        width, height = shape.box.width / unit_px, shape.box.height / unit_px
-        color, points = PRINT_COLORS[shape.color], shape.pen_px * POINTS_PER_INCH / PIXELS_PER_INCH
+        x = corner[0] + shape.box.left / unit_px
+        y = corner[1] + shape.box.top / unit_px
+        width = shape.box.width / unit_px
+        height = shape.box.height / unit_px
+        color = PRINT_COLORS[shape.color]
+        points = shape.pen_px * POINTS_PER_INCH / PIXELS_PER_INCH
         if shape.kind == "line":
             axes.plot([x, x + width], [y, y + height], color=color, linewidth=points, solid_capstyle="round", zorder=2)
             continue
-        is_round, is_dimmed = shape.kind in ("dot", "ring"), shape.kind == "dimmed"
+        is_round = shape.kind in ("dot", "ring")
+        is_dimmed = shape.kind == "dimmed"
         fill = "none" if shape.kind in ("frame", "ring") else "white" if is_dimmed else color
         patch = (
             Ellipse((x + width / 2, y + height / 2), width, height) if is_round else Rectangle((x, y), width, height)

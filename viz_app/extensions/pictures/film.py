@@ -59,7 +59,11 @@ PANEL_GAP, PANEL_FOOT = 12, 24
 NUM_TEXT_LINES = 2
 COLUMN_DEGREES = 55
 Color = tuple[int, int, int]
-INK, GREY, FAINT, ACCENT, GROUND = (27, 30, 35), (97, 103, 111), (223, 225, 229), (42, 99, 204), (255, 255, 255)
+INK = (27, 30, 35)
+GREY = (97, 103, 111)
+FAINT = (223, 225, 229)
+ACCENT = (42, 99, 204)
+GROUND = (255, 255, 255)
 COLORS: dict[str, Color] = {"": INK, **{role: ImageColor.getrgb(color)[:3] for role, color in PRINT_COLORS.items()}}
 LABEL_SPACE = 8
 """Pixels between labels and cells."""
@@ -366,12 +370,14 @@ class _FilmPainter:
         row_width = max(map(self._label_width, rows), default=0)
         self._column_width = max(map(self._label_width, columns), default=0)
         self._left = MARGIN + round(row_width) + LABEL_SPACE
-        width, height = num_columns * self._cell, num_rows * self._cell
+        width = num_columns * self._cell
+        height = num_rows * self._cell
         self._name_top = height + 4  # the same for shorter translations: names do not move
         if film.panels:
             name_widths = [round(_font(SMALL_PX).getlength(name)) for name in film.panels]
             self._step = (max(width, *name_widths) + PANEL_GAP, height + PANEL_FOOT)
-            width, height = film.num_across * self._step[0] - PANEL_GAP, num_lines * self._step[1]
+            width = film.num_across * self._step[0] - PANEL_GAP
+            height = num_lines * self._step[1]
         else:
             self._step = (0, 0)
         self._set_size(width, height)
@@ -403,7 +409,8 @@ class _FilmPainter:
 
     def shot(self, number: int) -> Image.Image:
         """The picture of a moment, counted from 0."""
-        film, shot = self._film, self._film.shots[number]
+        film = self._film
+        shot = self._film.shots[number]
         image = Image.new("RGB", self.size, GROUND)
         draw = ImageDraw.Draw(image)
         draw.text((MARGIN, MARGIN), one_line(film.title), INK, _font(TITLE_PX, is_bold=True))
@@ -422,7 +429,8 @@ class _FilmPainter:
         film = self._film
         for index, drawing in enumerate(film.shots[number].drawings):
             line, column = divmod(index, film.num_across)
-            left, top = self._left + column * self._step[0], self._map_top + line * self._step[1]
+            left = self._left + column * self._step[0]
+            top = self._map_top + line * self._step[1]
             self._draw_map(image, draw, drawing, (left, top))
             if film.panels:
                 draw.text((left, top + self._name_top), film.panels[index], GREY, _font(SMALL_PX))
@@ -441,7 +449,8 @@ class _FilmPainter:
         """Draws the cells of one map and its marks."""
         (left, top), cell = corner, self._cell
         num_rows, num_columns = drawing.values.shape
-        width, height = num_columns * cell, num_rows * cell
+        width = num_columns * cell
+        height = num_rows * cell
         if num_rows and num_columns:
             cells = Image.fromarray(drawing.colors(), "RGB")
             image.paste(cells.resize((width, height), Image.Resampling.NEAREST), (left, top))
@@ -450,7 +459,9 @@ class _FilmPainter:
             draw.line((left + column * cell, bottom, left + (column + 1) * cell - 1, bottom - cell + 1), GREY, 1)
         draw.rectangle((left - 1, top - 1, left + width, top + height), outline=FAINT)
         for shape in mark_shapes(drawing.marks, (cell, cell), Box(0, 0, width, height)):
-            x, y, color = left + shape.box.left, top + shape.box.top, COLORS[shape.color]
+            x = left + shape.box.left
+            y = top + shape.box.top
+            color = COLORS[shape.color]
             box = (x, y, x + shape.box.width, y + shape.box.height)
             if shape.kind == "line":
                 draw.line(box, color, round(shape.pen_px))
@@ -466,7 +477,8 @@ class _FilmPainter:
                 (draw.rectangle if shape.kind == "fill" else draw.ellipse)(box, color)
 
     def _draw_row_labels(self, draw: ImageDraw.ImageDraw, drawing: Drawing, top: int) -> None:
-        font, colors = _font(self._label_px), marked_labels(drawing.marks, len(drawing.row_labels), is_row=True)
+        font = _font(self._label_px)
+        colors = marked_labels(drawing.marks, len(drawing.row_labels), is_row=True)
         for row, (label, color) in enumerate(zip(drawing.row_labels, colors, strict=True)):
             position = (self._left - LABEL_SPACE, top + (row + 0.5) * self._cell)
             draw.text(position, self._label(label), COLORS[color], font, anchor="rm")
@@ -474,13 +486,17 @@ class _FilmPainter:
     def _draw_column_labels(self, image: Image.Image, drawing: Drawing, left: int) -> None:
         colors = marked_labels(drawing.marks, len(drawing.column_labels), is_row=False)
         for column, (label, color) in enumerate(zip(drawing.column_labels, colors, strict=True)):
-            x, y = left + (column + 0.5) * self._cell, self._map_top - LABEL_SPACE
+            x = left + (column + 0.5) * self._cell
+            y = self._map_top - LABEL_SPACE
             self._slanted(image, self._label(label), (x, y), COLORS[color])
 
     def _slanted(self, image: Image.Image, text: str, point: tuple[float, float], color: Color) -> None:
         """Text that rises to the right from a point, the middle of its height at the point."""
-        font, slant, (x, y) = _font(self._label_px), self._slant, point
-        width, height = math.ceil(font.getlength(text)) + 2, _line(self._label_px)
+        font = _font(self._label_px)
+        slant = self._slant
+        (x, y) = point
+        width = math.ceil(font.getlength(text)) + 2
+        height = _line(self._label_px)
         mask = Image.new("L", (width, height), 0)
         ImageDraw.Draw(mask).text((1, height / 2), text, 255, font, anchor="lm")
         mask = mask.rotate(COLUMN_DEGREES, Image.Resampling.BICUBIC, expand=True)
@@ -490,7 +506,8 @@ class _FilmPainter:
 
     def _draw_bar(self, image: Image.Image, draw: ImageDraw.ImageDraw) -> None:
         """Draws the colour bar."""
-        left, top = self._map_right + 16, self._map_top
+        left = self._map_right + 16
+        top = self._map_top
         scale = self._film.shots[0].drawings[0].scale
         ramp = Image.fromarray(scale.table().rgb[::-1, None], "RGB")
         image.paste(ramp.resize((BAR_WIDTH, BAR_HEIGHT)), (left, top))
@@ -502,7 +519,8 @@ class _FilmPainter:
 
     def _draw_place(self, draw: ImageDraw.ImageDraw, number: int) -> None:
         """Draws the progress of the film."""
-        y, right = self._line_top + 2, self.size[0] - MARGIN
+        y = self._line_top + 2
+        right = self.size[0] - MARGIN
         share = number / max(len(self._film.shots) - 1, 1)
         x = MARGIN + share * (right - MARGIN)
         draw.line((MARGIN, y, right, y), FAINT, 3)
@@ -542,7 +560,8 @@ def _shortened(text: str, size: int, width: float) -> str:
 
 def _lines(text: str, size: int, width: float, at_most: int) -> list[str]:
     """The text in at most `at_most` lines of `width` pixels; the last line is shortened if there is more."""
-    font, lines = _font(size), [""]
+    font = _font(size)
+    lines = [""]
     for word in one_line(text).split():
         longer = f"{lines[-1]} {word}".strip()
         if lines[-1] and len(lines) < at_most and font.getlength(longer) > width:

@@ -158,9 +158,11 @@ def maps_html(content: PageContent, *, opens_alternatives: bool = False) -> str:
 
 def _without_scripts(content: PageContent) -> str:
     """The sentence, its translation and changes, and the chosen map, as on paper."""
-    shown, mode = content.shown, content.selection.label_mode
+    shown = content.shown
+    mode = content.selection.label_mode
     view, is_signed, new = _view(content, shown.kind, mode)
-    translation, values = content.translation, view.values[shown.layer, shown.head]
+    translation = content.translation
+    values = view.values[shown.layer, shown.head]
     marks = marks_of_experiment(view, translation, shown.kind, [(shown.layer, shown.head)], mode)
     is_share = MEASURES[content.measure].rows_sum_to_one and not is_signed
     title = " · ".join(filter(None, (display_text(shown.title), scaling_text(marks.factor))))
@@ -274,7 +276,8 @@ def _kind(content: PageContent, kind: AttentionKind, blocks: list[str]) -> dict[
             "changed": _bands(view.bands_at(*new)),
             "marks": _marks(content, kind, mode, view),
         }
-    experiment, side = content.translation.experiment, Head(kind, 0, 0).side
+    experiment = content.translation.experiment
+    side = Head(kind, 0, 0).side
     networks = [network_note(experiment, side, layer) for layer in range(content.maps[kind].shape[0])]
     return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes, "networks": networks}
 
@@ -285,12 +288,14 @@ def _view(
     """The maps of a kind, whether they are differences, and their new rows and columns."""
     selection = Selection(mode, content.selection.merge_words, content.selection.hide)
     labelled = selected(selection, content.maps[kind], content.translation, kind)
-    is_signed, new = False, (frozenset[int](), frozenset[int]())
+    is_signed = False
+    new = (frozenset[int](), frozenset[int]())
     if content.original is not None:
         original = selected(selection, content.original[1][kind], content.original[0], kind)
         with suppress(AnalysisError):  # without common tokens the changed maps are shown, as in the window
             change = difference(original, labelled)
-            new, is_signed = new_entries(change, labelled), content.is_difference
+            new = new_entries(change, labelled)
+            is_signed = content.is_difference
             labelled = spread(change, labelled) if is_signed else labelled
     return MapView(labelled), is_signed, new
 

@@ -11,7 +11,9 @@ from .printed_maps import PRINT_COLORS, cell_text, scale_ends
 
 WIDTH, HEIGHT = 680, 255
 """The room of a map in pixels: the text width of a printed page, and a part of half its height."""
-MIN_CELL, MAX_CELL, MAX_ASPECT = (12, 9), (90, 26), 5
+MIN_CELL = (12, 9)
+MAX_CELL = (90, 26)
+MAX_ASPECT = 5
 LETTER, MAX_LABEL = 6.2, 16
 """The width of a letter in pixels; characters of a label."""
 TEXT_PX, LABEL_GAP, MARKS_ROOM, AXIS_ROOM = 11, 8, 14, 16
@@ -98,7 +100,8 @@ def _labels(
     """Rows at their left, columns above them and turned, and the meaning of both."""
     colors = PRINT_COLORS | {"": INK}
     for column, color in enumerate(marked_labels(drawing.marks, len(columns), is_row=False)):
-        x, y = round(cells.left + (column + 0.6) * cell[0]), cells.top - LABEL_GAP
+        x = round(cells.left + (column + 0.6) * cell[0])
+        y = cells.top - LABEL_GAP
         yield _text(x, y, columns[column], f' transform="rotate(-50 {x} {y:g})"', colors[color])
     size = min(TEXT_PX, cell[1])  # labels of low rows would overlap
     for row, color in enumerate(marked_labels(drawing.marks, len(rows), is_row=True)):
@@ -111,10 +114,12 @@ def _labels(
 
 
 def _cells(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[str]:
-    missing, (wide, high) = set(drawing.missing()), cell
+    missing = set(drawing.missing())
+    (wide, high) = cell
     for row, colors in enumerate(drawing.colors().tolist()):
         for column, color in enumerate(colors):
-            x, y = cells.left + column * wide, cells.top + row * high
+            x = cells.left + column * wide
+            y = cells.top + row * high
             yield (
                 f'<rect x="{x:g}" y="{y:g}" width="{wide}" height="{high}" fill="#{bytes(color).hex()}" '
                 f'stroke="{GRID_COLOR}"/>'
@@ -128,7 +133,8 @@ def _numbers(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[st
     size = min(TEXT_PX - 1, cell[1] - 2)
     for row, (values, colors) in enumerate(zip(drawing.values.tolist(), drawing.colors().tolist(), strict=True)):
         for column, (value, (red, green, blue)) in enumerate(zip(values, colors, strict=True)):
-            x, y = cells.left + (column + 0.5) * cell[0], cells.top + (row + 0.5) * cell[1] + 0.35 * size
+            x = cells.left + (column + 0.5) * cell[0]
+            y = cells.top + (row + 0.5) * cell[1] + 0.35 * size
             ink = "#000" if 0.3 * red + 0.59 * green + 0.11 * blue > MIDDLE_GREY else "#fff"
             if text := cell_text(value, is_signed=drawing.scale.is_signed):
                 yield _text(x, y, text, f' text-anchor="middle" font-size="{size}"', ink)
@@ -137,7 +143,8 @@ def _numbers(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[st
 def _scale(drawing: Drawing, cells: Box) -> Iterator[str]:
     """The colours from the largest value down to the smallest, next to the cells."""
     table = drawing.scale.table().rgb.tolist()
-    x, step = cells.left + cells.width + BAR_GAP, cells.height / BAR_STEPS
+    x = cells.left + cells.width + BAR_GAP
+    step = cells.height / BAR_STEPS
     for index in range(BAR_STEPS):
         color = table[round((BAR_STEPS - 1 - index) / (BAR_STEPS - 1) * (len(table) - 1))]
         y = cells.top + index * step
@@ -148,7 +155,10 @@ def _scale(drawing: Drawing, cells: Box) -> Iterator[str]:
 
 
 def _shape_svg(shape: Shape, left: float, top: float) -> str:
-    x, y, width, height = left + shape.box.left, top + shape.box.top, shape.box.width, shape.box.height
+    x = left + shape.box.left
+    y = top + shape.box.top
+    width = shape.box.width
+    height = shape.box.height
     color = PRINT_COLORS[shape.color]
     if shape.kind == "line":
         ends = f"M{x:g} {y:g}l{width:g} {height:g}"

@@ -247,7 +247,8 @@ class ExportMenu(QMenu):
 
     def ask(self, name: str) -> None:
         """Asks for the path of an export by its name; reports if there is nothing to export."""
-        export, saving = FILES[name], self.saving
+        export = FILES[name]
+        saving = self.saving
         if not self.offers(export.needs):
             self.done.emit(MISSING[export.needs])
             return
@@ -354,7 +355,9 @@ class ExportMenu(QMenu):
 
     def _file_name(self, saving: Saving, name: str) -> str:
         """The proposed path of a file."""
-        run, snapshot, save = saving.source.run, saving.snapshot, FILES[name].save
+        run = saving.source.run
+        snapshot = saving.snapshot
+        save = FILES[name].save
         if run is not None and name in OF_RUNS:
             return run.film_name(save) if isinstance(save, str) and save != "model" else f"{run.name}-{name}"
         if snapshot is not None and name in ("map", "numbers"):

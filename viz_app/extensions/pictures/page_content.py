@@ -13,7 +13,8 @@ from .scene_notes import notes_on, translation_line
 
 def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
     """The facts about all displayed maps: model, sentence, translation, changes; see `CountedText`."""
-    translation, result = state.maps.translation, state.result
+    translation = state.maps.translation
+    result = state.result
     if translation is None or result is None:
         return {"model": model}
     facts = {

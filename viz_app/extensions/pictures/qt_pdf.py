@@ -32,7 +32,8 @@ def _without_dates(content: bytes) -> bytes:
     """The file without the two dates of its first object, its table of offsets adjusted."""
     begin = content.index(b"/CreationDate")
     shorter = _DATE.sub(b"", content, count=2)
-    num_removed, table = len(content) - len(shorter), shorter.rindex(b"\nxref\n")
+    num_removed = len(content) - len(shorter)
+    table = shorter.rindex(b"\nxref\n")
 
     def moved(offset: re.Match[bytes]) -> bytes:
         position = int(offset[0])

@@ -111,7 +111,10 @@ class Snapshot:
 
 def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     """The large map in its current state; None while there is none."""
-    view, drawing, head, settings = state.maps.view(), large_map(state), state.selection.head, state.settings
+    view = state.maps.view()
+    drawing = large_map(state)
+    head = state.selection.head
+    settings = state.settings
     if view is None or drawing is None:
         return None
     title = drawing.title
@@ -220,7 +223,8 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
     else of the changed one; with a difference, also those of the original, such as original_cross. If another measure
     is shown, there are also its maps, such as norm_cross.
     """
-    translation, maps = state.maps.translation, state.maps
+    translation = state.maps.translation
+    maps = state.maps
     assert translation is not None
     assert state.result is not None
     view = snapshot.view
@@ -273,7 +277,8 @@ class Saving:
 
     def save_map(self, target: Path) -> None:
         """The large map as a picture, drawn as on the screen. Raises `StorageError`."""
-        snapshot, state = self.snapshot, self.source.state
+        snapshot = self.snapshot
+        state = self.source.state
         if snapshot is None or state is None:
             return
         caption = self._caption(snapshot.drawing.caption)
@@ -297,7 +302,8 @@ class Saving:
         import_matplotlib()
         from .figures import grid_figure, save_figure
 
-        snapshot, state = self.snapshot, self.source.state
+        snapshot = self.snapshot
+        state = self.source.state
         if snapshot is None or state is None:
             return
         queries = f"{snapshot.view.query_band_name}s"
@@ -308,7 +314,8 @@ class Saving:
 
     def save_page(self, target: Path) -> None:
         """Saves the page as shown in the window, with a caption. Raises `StorageError`."""
-        page, snapshot = self.source.page, self.snapshot
+        page = self.source.page
+        snapshot = self.snapshot
         caption = self.source.caption or (snapshot.drawing.caption if snapshot is not None else "")
 
         def paint(painter: QPainter) -> None:
@@ -319,7 +326,8 @@ class Saving:
 
     def save_table(self, target: Path) -> None:
         """The large map as numbers; as NPZ, those of all heads. Raises `StorageError`."""
-        snapshot, state = self.snapshot, self.source.state
+        snapshot = self.snapshot
+        state = self.source.state
         if snapshot is not None and state is not None:
             save_numbers(snapshot, state, target)
 

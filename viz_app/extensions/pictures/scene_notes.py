@@ -38,7 +38,8 @@ NO_WORDS = OutlinedText("")
 
 def translation_line(state: ExperimentState) -> OutlinedText:
     """The translation that the maps are of, with its origin, and a ring around the word that is pointed at."""
-    translation, result = state.maps.translation, state.result
+    translation = state.maps.translation
+    result = state.result
     if translation is None or result is None:
         return NO_WORDS
     output = translation.experiment.output
@@ -49,7 +50,8 @@ def translation_line(state: ExperimentState) -> OutlinedText:
         name += " with nothing changed"
     elif result.is_changed and result.original.text == translation.text:
         name += ", unchanged"
-    word, text = pointed_word(state), translation.text
+    word = pointed_word(state)
+    text = translation.text
     start, end = target_span(translation, word) if word is not None else (len(text), len(text))
     return OutlinedText(f"{name}: {text[:start]}", text[start:end], text[end:])
 
@@ -61,7 +63,9 @@ def notes_on(state: ExperimentState, shown: str = "") -> tuple[str, ...]:
         state: with a result.
         shown: the part of the app that the scene shows in place of the map; empty if it is the map.
     """
-    translation, result, settings = state.maps.translation, state.result, state.settings
+    translation = state.maps.translation
+    result = state.result
+    settings = state.settings
     if translation is None or result is None:
         return ()
     other = result.changed if translation is result.original else result.original

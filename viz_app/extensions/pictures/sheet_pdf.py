@@ -28,7 +28,8 @@ map has many rows."""
 READABLE = 0.85
 """The least scale at which labels can be read."""
 LINE_COLOR = "#9aa0a8"
-RING_PX, RING_RADIUS = 1.6, 6
+RING_PX = 1.6
+RING_RADIUS = 6
 TITLE_PX, HEADING_PX, BODY_PX, NOTE_PX = 19, 15, 13, 11
 WRAPPED = QTextOption()
 WRAPPED.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -95,7 +96,8 @@ class _SheetPainter:
     def __init__(self, writer: QPdfWriter, painter: QPainter, sheet: Sheet) -> None:
         self._writer, self._painter, self._sheet = writer, painter, sheet
         scale = PIXELS_PER_INCH / DOTS_PER_INCH
-        self._width, self._height = writer.width() * scale, writer.height() * scale
+        self._width = writer.width() * scale
+        self._height = writer.height() * scale
         self._top = 0.0
 
     def paint(self, title: str, scenes: Sequence[SheetScene]) -> None:
@@ -143,7 +145,8 @@ class _SheetPainter:
         renderer = QSvgRenderer(QByteArray(drawn.encode()))
         size = renderer.defaultSize()
         scale = min(1.0, self._width / size.width(), max(room, MIN_MAP) / size.height())
-        width, height = size.width() * scale, size.height() * scale
+        width = size.width() * scale
+        height = size.height() * scale
         self._make_room(height + GAP)
         renderer.render(self._painter, QRectF(0, self._top + GAP, width, height))
         self._top += height + GAP
@@ -171,7 +174,8 @@ class _SheetPainter:
         font.setPixelSize(style.pixels)
         font.setBold(style.is_bold)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
-        layout, top = QTextLayout(line.text, font, self._writer), 0.0
+        layout = QTextLayout(line.text, font, self._writer)
+        top = 0.0
         layout.setTextOption(WRAPPED)
         layout.beginLayout()
         while (row := layout.createLine()).isValid():

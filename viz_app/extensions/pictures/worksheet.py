@@ -177,7 +177,8 @@ def room_on_paper(lines: Sequence[str], num_rules: int, num_rows: int) -> PaperR
         num_rows: of the map.
     """
     num_lines = sum(-(-len(line) // LETTERS) for line in lines)
-    most, least = HALF_PAGE_PX - LINE_PX * num_lines - RULE_PX * num_rules, LABELS_PX + LEAST_ROW_PX * num_rows
+    most = HALF_PAGE_PX - LINE_PX * num_lines - RULE_PX * num_rules
+    least = LABELS_PX + LEAST_ROW_PX * num_rows
     return PaperRoom(least, most, True) if most >= least else PaperRoom(least, most + HALF_PAGE_PX, False)
 
 

@@ -12,11 +12,10 @@ class Borrowed:
         owner = widget.parentWidget()
         outer = owner.layout() if owner is not None else None
         boxes = (outer, *outer.findChildren(QBoxLayout)) if outer is not None else ()
-        self._widget, self._box = (
-            widget,
-            next(box for box in boxes if isinstance(box, QBoxLayout) and box.indexOf(widget) >= 0),
-        )
-        self._place, self._was_hidden = self._box.indexOf(widget), widget.isHidden()
+        self._widget = widget
+        self._box = next(box for box in boxes if isinstance(box, QBoxLayout) and box.indexOf(widget) >= 0)
+        self._place = self._box.indexOf(widget)
+        self._was_hidden = widget.isHidden()
         self._stretch = self._box.stretch(self._place)
         self._box.removeWidget(widget)
         into.addWidget(widget)

@@ -27,6 +27,7 @@ class ChangeLabels(QWidget):
         texts = change_texts(state, shown.experiment) if shown is not None else []
         if texts == self.texts:
             return
-        old, self._labels = self._labels, [label("chip", text) for text in texts]
+        old = self._labels
+        self._labels = [label("chip", text) for text in texts]
         replace_widgets(self._flow, old, self._labels)
         self.updateGeometry()

@@ -153,7 +153,8 @@ class Presentation(QWidget):
         """Shows changes, from the first presentation on."""
         if self._follows:
             return
-        self._follows, state = True, self._state
+        self._follows = True
+        state = self._state
         for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measuring.changed):
             changed.connect(self.rebuild)
         state.request.changed.connect(self._on_request)
@@ -206,7 +207,8 @@ class Presentation(QWidget):
     def _begin(self) -> None:
         self._follow()
         window = self._window
-        self._page_before, self._focus_before = self._pages.currentWidget(), window.focusWidget()
+        self._page_before = self._pages.currentWidget()
+        self._focus_before = window.focusWidget()
         assert self._page_before is not None
         self._window_before = window.windowState()
         self._splitters = [(splitter, splitter.saveState()) for splitter in self._page_before.findChildren(QSplitter)]
@@ -246,7 +248,9 @@ class Presentation(QWidget):
         Returns False at the end: that of the scene's text before its answer is shown, that of everything afterwards
         (`is_answered`).
         """
-        bar, height, text = self._area.verticalScrollBar(), self._area.height(), self.scene.geometry()
+        bar = self._area.verticalScrollBar()
+        height = self._area.height()
+        text = self.scene.geometry()
         if self.view is None or self.scene.isHidden():
             return False
         end = self._texts.height() if is_answered else text.bottom() + 1
@@ -256,7 +260,8 @@ class Presentation(QWidget):
         return is_cut
 
     def _scroll_to_answer(self) -> None:
-        words, bar = self.scene_words(), self._area.verticalScrollBar()
+        words = self.scene_words()
+        bar = self._area.verticalScrollBar()
         bar.setValue(0)
         if words is not None and words[-1]:
             self._area.ensureVisible(0, self.scene.geometry().bottom() + 1, 0, 0)
@@ -266,7 +271,8 @@ class Presentation(QWidget):
         view, state = self.view, self._shown_state
         if view is None:
             return
-        shown, scene = state.maps.translation, self.scene_words()
+        shown = state.maps.translation
+        scene = self.scene_words()
         self.scene.setText(self._scene_text(*scene) if scene is not None else "")
         self.scene.setVisible(scene is not None)
         self.target.setVisible(view.state is not None and not view.has_sentences)
@@ -328,7 +334,8 @@ class Presentation(QWidget):
         if self.view is None:
             return
         self._enlarge(scale_for(self.size().toTuple()))
-        body, is_beside = current_theme().base_px, self._is_beside
+        body = current_theme().base_px
+        is_beside = self._is_beside
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom)
         self._row.setContentsMargins(body, body, body, body // 2)
         for layout in (self._row, self._words):
@@ -349,7 +356,8 @@ class Presentation(QWidget):
 
     def _fit_words(self) -> None:
         """Makes sentence and translation as large as the other texts allow; at last, only a value takes its lines."""
-        body, is_about = current_theme().base_px, self.view is not None and self.view.is_about_sentence
+        body = current_theme().base_px
+        is_about = self.view is not None and self.view.is_about_sentence
         for larger in (*WORDS_LARGER, 0.0) if is_about else WORDS_LARGER[-1:]:
             for words in (self.source, self.target):
                 words.setStyleSheet(f"font-size: {round(body * (larger or WORDS_LARGER[-1]))}px")
@@ -372,7 +380,8 @@ class Presentation(QWidget):
 
     def _show_caption(self, text: str) -> None:
         """The name of a head is marked if the pointer is at it: its small map is not there."""
-        pointer, (title, *rest) = self._shown_state.selection.pointer, text.split("\n")
+        pointer = self._shown_state.selection.pointer
+        (title, *rest) = text.split("\n")
         is_head = bool(title) and self._shown_state.settings.scope == "head"
         is_marked = pointer is not None and pointer.target == "head" and is_head
         if is_marked:
@@ -384,9 +393,12 @@ class Presentation(QWidget):
 
     def _marked(self, shown: Translation) -> str:
         """The translation as rich text: new words are coloured, and the pointer is at its word."""
-        state, colors = self._shown_state, current_theme().palette
-        pointer, pointed = state.selection.pointer, pointed_word(state)
-        words, texts = list(shown.target_words), []
+        state = self._shown_state
+        colors = current_theme().palette
+        pointer = state.selection.pointer
+        pointed = pointed_word(state)
+        words = list(shown.target_words)
+        texts = []
         for piece in changed_pieces(state.original or shown, shown):
             is_word = piece.mark != "gone" and bool(words) and piece.text.strip().lower() == words[0].text.lower()
             is_at = is_word and words.pop(0) == pointed
@@ -414,7 +426,8 @@ def keys_of(state: ExperimentState) -> tuple[BoundCommand, ...]:
 
 def caption(state: ExperimentState) -> str:
     """A line on the head and its maps, and one on the meaning of a row."""
-    head, maps = state.selection.head, state.maps
+    head = state.selection.head
+    maps = state.maps
     parts = map_text.titles(state)
     if state.settings.scope == "head" and state.roles.sample is not None and (role := role_name(state.roles, head)):
         parts.append(role)
@@ -458,7 +471,9 @@ class Views:
 
     def presentables(self) -> tuple[Presentable, ...]:
         """Everything that can fill the screen, in the order of the palette."""
-        state, analysis, head = self._window.state, self._window.analysis, self._window.translate_page.head
+        state = self._window.state
+        analysis = self._window.analysis
+        head = self._window.translate_page.head
         keys = partial(keys_of, state)
         large_map = Presentable(
             "map",

@@ -30,11 +30,14 @@ def offer_rows(menu: CellMenu) -> None:
     original maps shown, the row of the same token in the changed ones is set, if there is one. A row of a word made
     of several tokens offers each of them.
     """
-    state, view = menu.state, menu.state.maps.view()
-    shown, current = state.maps.translation, state.current
+    state = menu.state
+    view = menu.state.maps.view()
+    shown = state.maps.translation
+    current = state.current
     if state.settings.scope != "head" or shown is None or current is None:
         return
-    kind, mode = state.selection.head.kind, state.settings.label_mode
+    kind = state.selection.head.kind
+    mode = state.settings.label_mode
     before, after = query_tokens(shown, kind, mode), query_tokens(current.changed, kind, mode)
     rows = [row for row in (partner(before, after, query) for query in menu.queries) if row is not None]
     band_name = view.query_band_name if view is not None else "row"

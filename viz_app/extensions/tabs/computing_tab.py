@@ -94,7 +94,9 @@ class JobBar(QWidget):
         super().__init__()
         self._request, self.cancelled = request, cancelled
         self._began: tuple[float, Progress] | None = None
-        self._idle_text, self._is_awaited, self._offers_start = "waiting…", True, True
+        self._idle_text = "waiting…"
+        self._is_awaited = True
+        self._offers_start = True
         self.start, self.stop = QPushButton(start), QPushButton("Cancel")
         self._shown: QPushButton | None = self.stop
         self._is_started = False
@@ -166,7 +168,8 @@ class JobBar(QWidget):
         progress = self._request.progress
         if progress is None or self._began is None or not progress.total or not self._began[1].total:
             return ""
-        seconds, before = time.monotonic() - self._began[0], self._began[1].done / self._began[1].total
+        seconds = time.monotonic() - self._began[0]
+        before = self._began[1].done / self._began[1].total
         now = progress.done / progress.total
         if seconds < ESTIMATE_AFTER_S or not before < now < 1:
             return ""

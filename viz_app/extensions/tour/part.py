@@ -43,7 +43,8 @@ class TourPart(WindowPart):
 
     def offer(self) -> None:
         """Shows the steps of the quick tour above the sentence, once there is a translation."""
-        window, page = self.window, self.window.translate_page
+        window = self.window
+        page = self.window.translate_page
         window.pages.show(TRANSLATE)
         if page.findChildren(QuickTour):
             return

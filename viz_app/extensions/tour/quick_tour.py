@@ -23,7 +23,8 @@ from ...widgets.labels import label
 from ...widgets.layouts import row_of
 
 MIN_WEIGHT = 0.5
-ROW_SENTENCE, ROW_HEAD = "Ein Mädchen baut einen Schneemann im Garten.", Head("cross", 1, 7)
+ROW_SENTENCE = "Ein Mädchen baut einen Schneemann im Garten."
+ROW_HEAD = Head("cross", 1, 7)
 ROW_WORD, ROW_KEY = "garden", "baut"
 """With the bundled model, this row of this head changes the translation: see `QuickTour._move_row`."""
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
@@ -75,7 +76,8 @@ class QuickTour(QFrame):
         margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
         parts = (self.text, 1), self._count, self.next_button, self.skip_button
         row_of(*parts, spacing=12, margins=margins, within=self)
-        self._own_text, self._is_row_moved = "", False
+        self._own_text = ""
+        self._is_row_moved = False
         self.setVisible(False)
         state.result_changed.connect(self._on_result)
         for name in SELECTING:
@@ -171,7 +173,8 @@ class QuickTour(QFrame):
         state.selection.pinned = _telling_pair(translation, self._shown_weights)
 
     def _say_strongest(self) -> str:
-        pinned, translation = self._state.selection.pinned, self._translation
+        pinned = self._state.selection.pinned
+        translation = self._translation
         is_there = pinned is not None and pinned.query < len(translation.predicted_tokens)
         share = _share_of(self._shown_weights, pinned) if pinned is not None and is_there else None
         row, column = self._shown_weights.query_band_name, self._shown_weights.key_band_name
@@ -218,7 +221,8 @@ class QuickTour(QFrame):
             return UNDONE
         if result is None or not result.is_changed:
             return "All heads of cross-attention are switched off, and the sentence is translated again…"
-        heads, text = self._state.maps.all_heads, result.changed.text
+        heads = self._state.maps.all_heads
+        text = result.changed.text
         off = ", ".join(name for name, _ in in_groups(result.experiment.interventions, heads))
         effect = "The words stay the same." if text == result.original.text else f"Now it says “{text}”"
         sees_nothing = result.experiment.heads_off.issuperset(head for head in heads if head.kind == "cross")
@@ -241,7 +245,8 @@ class QuickTour(QFrame):
 
         The result unpins it if the row has another name, so it is pinned again.
         """
-        state, result = self._state, self._state.result
+        state = self._state
+        result = self._state.result
         is_ready = self._steps[self.place][0] == self._show_row_sentence and state.selection.pinned is None
         if result is None or not is_ready or state.request.is_running:
             return

@@ -38,7 +38,8 @@ class Series:
 
     def fill(self, xs: Points, ys: Points) -> None:
         """Replaces everything by these values [n]."""
-        self._room, self._num = np.stack((xs, ys)).astype(np.float64), len(xs)
+        self._room = np.stack((xs, ys)).astype(np.float64)
+        self._num = len(xs)
 
     def drop_after(self, x: float) -> None:
         """Removes the values beyond `x`: a resumed run repeats these steps."""
@@ -64,7 +65,8 @@ class Series:
 
     def xy(self) -> tuple[Points, Points]:
         """The points, [n] each; the last is the mean of the values that do not fill a point yet; n ≤ capacity."""
-        stride, values = self.stride, self._room[:, : self._num]
+        stride = self.stride
+        values = self._room[:, : self._num]
         num_full = self._num // stride
         points = values[:, : num_full * stride].reshape(2, num_full, stride).mean(axis=2)
         if self._num > num_full * stride:
@@ -194,7 +196,8 @@ def smoothed(values: Points, longest: int, stride: int = 1) -> Points:
     num = len(values)
     places = np.arange(num)
     half = (np.minimum(longest, 1 + places * stride / 8) / (2 * stride)).astype(int)
-    first, end = places - half, np.minimum(places + half + 1, num)
+    first = places - half
+    end = np.minimum(places + half + 1, num)
     sums = np.concatenate(([0.0], np.cumsum(values)))
     means: Points = (sums[end] - sums[first]) / (end - first)
     return np.where(half > 0, means, values)

@@ -153,14 +153,16 @@ class FilmStrip(Canvas):
 
     def rebuild(self) -> None:
         """Draws the pictures again: a new frame, another head or frame shown, or another size."""
-        num_frames, num_columns = len(self._playback.frames), self._num_slots()
+        num_frames = len(self._playback.frames)
+        num_columns = self._num_slots()
         side, gap = scaled(PICTURE_PX), scaled(GAP_PX)
         indices: Sequence[int] = range(num_frames)
         self._has_large_pictures = self.has_labels = num_frames <= num_columns or num_frames > MOST_COMPLETE
         if self._has_large_pictures:
             indices = shown_frames(num_frames, num_columns, self._playback.frame_index)
         else:
-            gap, sizes = scaled(SMALL_GAP_PX), [self._small_size(rows) for rows in range(1, MAX_STRIP_ROWS + 1)]
+            gap = scaled(SMALL_GAP_PX)
+            sizes = [self._small_size(rows) for rows in range(1, MAX_STRIP_ROWS + 1)]
             metrics, largest = QFontMetrics(current_theme().font("small")), max(sizes)
             widest = max(metrics.horizontalAdvance(self._name(frame)) for frame in self._playback.frames)
             self.has_labels = sizes[0][0] >= max(widest, LEAST_SHARE_IN_ONE_ROW * largest[0])
@@ -231,7 +233,8 @@ class FilmStrip(Canvas):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Pictures, labels, and a frame around the shown one."""
-        painter, theme = QPainter(self), current_theme()
+        painter = QPainter(self)
+        theme = current_theme()
         painter.setFont(theme.font("small"))
         shown = self._playback.frame_index
         for picture in self.pictures:
@@ -520,7 +523,8 @@ class SamplesPanel(QFrame):
         self.score = label("muted")
         self.back_button = flat_button("◀", "Previous validation")
         self.forward_button = flat_button("▶", "Next validation")
-        self.waiting, self.notes = label("muted", wraps=True), label("small", wraps=True)
+        self.waiting = label("muted", wraps=True)
+        self.notes = label("small", wraps=True)
         self._grid = QGridLayout()
         self._cells: list[list[QLabel]] = []
         self._lay_out()
@@ -532,7 +536,8 @@ class SamplesPanel(QFrame):
 
     def _show_playback(self) -> None:
         """Shows the sample of the shown step."""
-        playback, is_live = self._state.playback, self._state.run.status.is_running
+        playback = self._state.playback
+        is_live = self._state.run.status.is_running
         sample, steps, shown = playback.sample, playback.steps, playback.shown_step
         for control in (self.back_button, self.forward_button):
             control.setVisible(len(steps) > 1)

@@ -93,7 +93,8 @@ class TrainPage(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._intro)
         self._device_worker = InferenceWorker(parent=self)
-        self._seeks_devices, self._machine = True, ""
+        self._seeks_devices = True
+        self._machine = ""
         self._until_speeds = QTimer(self, singleShot=True, interval=SPEEDS_AFTER_MS)
         self._until_speeds.timeout.connect(self._measure_speeds)
         self._lay_out()
@@ -136,7 +137,9 @@ class TrainPage(QWidget):
 
     def export_source(self) -> ExportSource:
         """The run, and the film's maps if they are in sight; see `viz_app.views.export_source.Exportable`."""
-        shown, view, playback = self.state.run, self.run_view, self.state.playback
+        shown = self.state.run
+        view = self.run_view
+        playback = self.state.playback
         folder = shown.folder
         run = f"run {folder.name}" if folder is not None else "no run yet"
         if view is None or folder is None or not shown.has_curves:

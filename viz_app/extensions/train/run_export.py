@@ -62,7 +62,8 @@ class RunExport:
         head = self.head
         if head is None:
             return self.name
-        layer, number = f"-{head.layer + 1}", f"-{head.head + 1}"
+        layer = f"-{head.layer + 1}"
+        number = f"-{head.head + 1}"
         return f"{self.name}-{head.kind}{layer if heads != 'kind' else ''}{number if heads == 'head' else ''}"
 
     def save_charts(self, target: Path, *, has_caption: bool) -> None:
@@ -136,7 +137,8 @@ def _how(shown: ChartPicture) -> str:
 
 def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Shot:
     """Of heads of one kind."""
-    translation, drawings = frame.translation, []
+    translation = frame.translation
+    drawings = []
     for head in heads:
         weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
         shown = MapView(view.selection.apply(weights, translation, head.kind))
@@ -150,7 +152,8 @@ def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tupl
     columns = [getattr(metrics, name).tolist() for name in OF_STEPS] if metrics is not None else []
     steps: dict[int, tuple[Cell, ...]] = {row[0]: row for row in zip(*columns, strict=True)}
     for step in sorted({*steps, *validations}):
-        point, results = validations.get(step), [math.nan] * len(OF_VALIDATIONS)
+        point = validations.get(step)
+        results = [math.nan] * len(OF_VALIDATIONS)
         if point is not None:
             losses = point.training_loss, point.validation_loss, point.validation_loss_batch_mean
             results = [*losses, math.nan if point.bleu is None else point.bleu]

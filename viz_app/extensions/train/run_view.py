@@ -18,7 +18,8 @@ WIDE_PX = 1180
 """From this width on, film and translations are shown side by side."""
 CHARTS_SIZE, FILM_SIZE, SAMPLES_SIZE = (560, 286), (560, 245), (380, 250)
 """Their least sizes at 100%."""
-PRESENTED_CHARTS_SIZE, PRESENTED_FILM_SIZE = (240, 240), (400, 240)
+PRESENTED_CHARTS_SIZE = (240, 240)
+PRESENTED_FILM_SIZE = (400, 240)
 
 
 class RunView(QWidget):

@@ -107,18 +107,21 @@ class BarList(Canvas):
 
     def bar_place(self, index: int) -> QRectF:
         """The room of a bar: the rectangle of one of length 1."""
-        columns, line = self._columns(), self._line
+        columns = self._columns()
+        line = self._line
         return QRectF(columns.label + scaled(GAP), index * line, columns.bar, line)
 
     def x_of(self, index: int, value: float) -> float:
         """The place of a value along a bar, in pixels; limited to the room of the bar."""
-        room, (low, high) = self.bar_place(index), self._range
+        room = self.bar_place(index)
+        (low, high) = self._range
         return room.left() + min(1.0, max(0.0, (value - low) / (high - low))) * room.width()
 
     def tick_place(self, index: int) -> QRectF:
         """The tick at the original's value on a bar that has one."""
         box = self.bar_place(index)
-        width, height = scaled(TICK_WIDTH), 2 * self.bar_height
+        width = scaled(TICK_WIDTH)
+        height = 2 * self.bar_height
         x = min(self.x_of(index, self.bars[index].before or 0.0), box.right() - width)
         return QRectF(x, box.center().y() - height / 2, width, height)
 
@@ -147,7 +150,8 @@ class BarList(Canvas):
     @property
     def _line(self) -> int:
         """The height of a line: less than that of the columns where there is no room for the gaps."""
-        least, room = self._least_line, self.height() // max(1, len(self.bars))
+        least = self._least_line
+        room = self.height() // max(1, len(self.bars))
         return max(least, min(room, self._columns().line))
 
     @property
@@ -188,10 +192,14 @@ class BarList(Canvas):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draws labels, bars and texts of the visible lines."""
-        painter, theme, columns, line = QPainter(self), current_theme(), self._columns(), self._line
+        painter = QPainter(self)
+        theme = current_theme()
+        columns = self._columns()
+        line = self._line
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         half = self.bar_height / 2
-        first, last = event.rect().top() // line, event.rect().bottom() // line
+        first = event.rect().top() // line
+        last = event.rect().bottom() // line
         shown = list(itertools.islice(enumerate(self.bars), first, last + 1))
         for index, bar in shown:
             box, room = self.label_place(index), self.bar_place(index)
@@ -225,7 +233,8 @@ class BarList(Canvas):
             painter.drawText(QRectF(end.right(), end.top(), columns.note, end.height()), right, bar.note)
 
     def _paint_labels(self, painter: QPainter, shown: Sequence[tuple[int, Bar]]) -> None:
-        theme, font = current_theme(), current_theme().font("body")
+        theme = current_theme()
+        font = current_theme().font("body")
         metrics = QFontMetrics(font)
         for index, bar in shown:
             font.setBold(bar.is_lit)
@@ -258,7 +267,8 @@ class BarList(Canvas):
 
     def _columns(self) -> _Columns:
         """Measured once for each content, width and theme, as the place of each bar depends on all texts."""
-        theme, known = current_theme(), self._known_columns
+        theme = current_theme()
+        known = self._known_columns
         if known is not None and known[0] is self.bars and known[1] == theme and known[2] == self.width():
             return known[3]
         labels, numbers = QFontMetrics(theme.font("body", bold=True)), QFontMetrics(theme.font())

@@ -28,7 +28,8 @@ def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]
 
     Of a replaced word, only its replacement is shown.
     """
-    old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
+    old = [word.text for word in before.target_words]
+    new = [word.text for word in after.target_words]
     return pieces_of(old, new, after.text)
 
 

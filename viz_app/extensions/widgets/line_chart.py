@@ -126,7 +126,8 @@ class LineChart(Canvas):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Shows the values under the mouse."""
-        area, (low, high) = self.area, self._range("x")
+        area = self.area
+        (low, high) = self._range("x")
         share = (event.position().x() - area.left()) / area.width()
         self.hovered = low + share * (high - low) if self.curves and 0 <= share <= 1 else None
         self.update()
@@ -140,7 +141,9 @@ class LineChart(Canvas):
         """Grid, curves, legend."""
         if not self.curves:
             return
-        theme, painter, area = current_theme(), QPainter(self), self.area
+        theme = current_theme()
+        painter = QPainter(self)
+        area = self.area
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font("body"))
         self._paint_axes(painter, theme)
@@ -191,7 +194,8 @@ class LineChart(Canvas):
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         metrics = QFontMetrics(painter.font())
         for line, indices in enumerate(self._legend_lines()):
-            right, y = area.right(), line * scaled(LEGEND_LINE)
+            right = area.right()
+            y = line * scaled(LEGEND_LINE)
             for index in reversed(indices):
                 right -= metrics.horizontalAdvance(texts[index])
                 painter.setPen(theme.color("text"))
@@ -233,7 +237,8 @@ def _colors(theme: Theme) -> list[QColor]:
 
 def ticks(low: float, high: float, room: float = math.inf) -> list[float]:
     """About `NUM_TICKS` round numbers within a range, or as many as there is `room` for."""
-    rough, least = (high - low) / min(NUM_TICKS, room), (high - low) / room
+    rough = (high - low) / min(NUM_TICKS, room)
+    least = (high - low) / room
     power = 10.0 ** np.floor(np.log10(rough))
     steps = (factor * power for factor in (1, 2, 2.5, 5, 10, 20))
     step = min((step for step in steps if step >= least), key=lambda step: abs(step - rough))

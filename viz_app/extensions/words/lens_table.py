@@ -146,7 +146,8 @@ def short_name(depth: "Depth") -> str:
 
 def decided_text(lens: "LogitLens", step: int) -> str:
     """The depth at which the token of a step takes the lead for good, in a sentence."""
-    decided, token = lens.decided_at(step), visible(lens.translation.predicted_tokens[step])
+    decided = lens.decided_at(step)
+    token = visible(lens.translation.predicted_tokens[step])
     if decided is None:
         return f"“{token}” is not the most probable token at its step."
     return f"“{token}” is decided at: {name_of(lens.depths[decided])}. From there on, it stays the most probable."

@@ -181,7 +181,8 @@ class PartBars(BarList):
         return lines
 
     def _bar(self, parts: WordParts, component: Component, value: float) -> Bar:
-        measured, is_off = self._measured.get(component), component in self._off
+        measured = self._measured.get(component)
+        is_off = component in self._off
         before = self._before.value_of(component) if self._before is not None else None
         return Bar(
             name_of(component, parts),
@@ -230,7 +231,9 @@ def lead_text(parts: WordParts, *, is_rival_whole: bool = False) -> str:
 
     `is_rival_whole`: the rival is a whole word. Else it may be the first piece of one, and is compared with a piece.
     """
-    word, rival, names = parts.chosen_word, parts.rival_word, (visible(parts.chosen.token), visible(parts.rival.token))
+    word = parts.chosen_word
+    rival = parts.rival_word
+    names = (visible(parts.chosen.token), visible(parts.rival.token))
     total = number(parts.difference, signed=True)
     if word.entry == parts.chosen.entry and rival.entry == parts.rival.entry:
         return f"{_comparison(word, rival)}. The parts sum to the difference of their logits: {total}."

@@ -263,5 +263,6 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     width = max((len(word.text) for word in translation.target_words), default=0)
     print(display_text(aligner))
     for link in links:
-        source, target = translation.source_words[link.source].text, translation.target_words[link.target].text
+        source = translation.source_words[link.source].text
+        target = translation.target_words[link.target].text
         print(one_line(f"{target:{width}}  {source}  ({percent(link.share)})"))

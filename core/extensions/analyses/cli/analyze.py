@@ -378,7 +378,8 @@ def _source_share(translator: "Translator", translation: "Translation", options:
     from ..contributions import METHOD, share_warnings
 
     contributions = contributions_of(translator, translation)
-    source, prefix = contributions.of_source(words=options.words), contributions.of_prefix(words=options.words)
+    source = contributions.of_source(words=options.words)
+    prefix = contributions.of_prefix(words=options.words)
     warnings = [warning.message for warning in share_warnings(contributions)]
     for message in warnings:
         print_note(message)
@@ -495,7 +496,8 @@ def _read_sample(translator: "Translator", options: argparse.Namespace) -> tuple
     """
     from ...training.corpora.parallel import read_line_pairs, read_sentences
 
-    languages, count = translator.run_config.data.languages, options.num_sentences
+    languages = translator.run_config.data.languages
+    count = options.num_sentences
     sources: Sequence[str]
     targets: Sequence[str] | None = None
     if options.sample is not None:

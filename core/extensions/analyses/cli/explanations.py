@@ -147,7 +147,8 @@ def query_key_numbers(
 
     try:
         row = query_key_parts(translator, translation, head, query)
-        raw, centred = row.of_cell(key, "none"), row.of_cell(key)
+        raw = row.of_cell(key, "none")
+        centred = row.of_cell(key)
     except AnalysisError as error:
         print_note(f"No parts of the attention score: {display_text(error)}")
         return {}

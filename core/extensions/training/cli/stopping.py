@@ -55,7 +55,9 @@ def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = Tr
         echo_seconds: signals within this time count as one; at least `ECHO_SECONDS`.
         announce: whether to print that the process stops.
     """
-    flag, first, echo = StopFlag(), 0.0, echo_seconds
+    flag = StopFlag()
+    first = 0.0
+    echo = echo_seconds
 
     def request(number: int, frame: Any) -> None:
         nonlocal first, echo
@@ -66,7 +68,8 @@ def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = Tr
             if number in ONCE or time.monotonic() - first < echo:
                 return
             raise KeyboardInterrupt
-        flag.requested, first = True, time.monotonic()
+        flag.requested = True
+        first = time.monotonic()
         if number != signal.SIGINT:
             echo = max(echo, ENDING_SECONDS)
         if announce:  # not by `print`: the progress bar may be writing, and streams are not re-entrant

@@ -210,7 +210,8 @@ def _train(
         log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
         corpus = _read_corpus(options, settings, models, show.phase)
         if models.initial is not None and not _chooses_batches(options):
-            default, settings = settings, with_fitting_batches(settings, corpus)
+            default = settings
+            settings = with_fitting_batches(settings, corpus)
             if settings != default:
                 num_units, unit = settings.training.batch_size, settings.training.batch_unit
                 show(Noted(f"The corpus is small, so each batch has {num_units:,} {unit} (--batch-size)."))
@@ -292,7 +293,8 @@ def _resumed_run(options: argparse.Namespace) -> RunConfig:
     from ..inputs import settings_of_run
     from ..session import differing_settings, require_same_run
 
-    own, run_name = settings_of_run(options.out), f"the run in {options.out}"
+    own = settings_of_run(options.out)
+    run_name = f"the run in {options.out}"
     if options.preset not in (None, own.preset):
         raise ConfigError(
             f"--preset {options.preset} contradicts {run_name}, which was started from the preset {own.preset}. Leave "
@@ -466,7 +468,8 @@ class TerminalProgress:
             f"{duration(event.seconds_left)} left"
         )
         if self._bar is not None:
-            self._bar.n, self._bar.total = event.step, self._num_steps
+            self._bar.n = event.step
+            self._bar.total = self._num_steps
             self._bar.set_postfix_str(state)
         elif self._clock() >= self._next_line:
             self._next_line = self._clock() + SECONDS_BETWEEN_LINES

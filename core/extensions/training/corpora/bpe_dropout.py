@@ -27,8 +27,10 @@ class BpeDropout:
         if usual is None:
             usual = self._usual[text] = self._split(text, dropout=0.0, generator=generator)
         # one random number says which merge of the usual ones is the first to be left out; mostly none is
-        num_merges, drawn = len(text) - len(usual), generator.random()
-        num_kept, probability = 0, 1.0 - dropout
+        num_merges = len(text) - len(usual)
+        drawn = generator.random()
+        num_kept = 0
+        probability = 1.0 - dropout
         while num_kept < num_merges and drawn < probability:
             num_kept += 1
             probability *= 1.0 - dropout

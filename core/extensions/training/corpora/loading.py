@@ -159,17 +159,20 @@ def _wrong_kind(run: RunConfig, data: str) -> str:
 
 def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecPair | None) -> PreparedCorpus:
     """`corpus` within `run`'s length limit. Raises `CorpusError` if other settings differ."""
-    limit, own_limit = run.data.max_length, corpus.config.max_length
+    limit = run.data.max_length
+    own_limit = corpus.config.max_length
     is_shorter = limit is not None and (own_limit is None or limit < own_limit)
     config = corpus.config.replace(max_length=limit) if is_shorter else corpus.config
-    prepared_settings, run_settings = config.to_dict(), run.data.to_dict()
+    prepared_settings = config.to_dict()
+    run_settings = run.data.to_dict()
     different = [
         f"{name} is {prepared_settings[name]}, not {value}"
         for name, value in run_settings.items()
         if prepared_settings[name] != value
     ]
     if different:
-        reader, advice = "the model", USE_TEXT
+        reader = "the model"
+        advice = USE_TEXT
         if codecs is None:
             reader = f"the preset {run.preset}"
             advice = f"Prepare it again with --preset {run.preset}, or choose the preset it was made for"

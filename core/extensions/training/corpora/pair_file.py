@@ -53,7 +53,8 @@ def _first(lines: Sequence[str]) -> str:
 
 
 def _split_columns(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
-    names, codes = lines[0].split("\t"), list(map(_code, languages))
+    names = lines[0].split("\t")
+    codes = list(map(_code, languages))
     heading = list(map(_code, names))
     has_heading = set(codes) <= set(heading)
     if not has_heading and all(name.islower() and language_name(name) != name for name in names):

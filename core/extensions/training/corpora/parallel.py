@@ -169,7 +169,8 @@ def read_line_pairs(
             of lines are unequal.
     """
     if target_path is None:
-        source, target = [], []
+        source = []
+        target = []
         for _, sentence, translation in _read_pair_file(Path(source_path), languages):
             source.append(sentence)
             target.append(translation)
@@ -331,7 +332,8 @@ def _read(*paths: Path, check_start: Callable[[list[str]], None] | None = None) 
     contents: list[bytearray] = []
     num_bytes, num_lines_before = 0, 0
     for path in paths:
-        data, num_lines = bytearray(), 0
+        data = bytearray()
+        num_lines = 0
         for piece in _pieces(path):
             is_first = not data
             if is_first:
@@ -347,7 +349,8 @@ def _read(*paths: Path, check_start: Callable[[list[str]], None] | None = None) 
                 last_end = data.rfind(b"\n" if b"\n" in data else b"\r")
                 check_start(_lines_of(path, data[: last_end + 1] or data))
         contents.append(data)
-        num_bytes, num_lines_before = num_bytes + len(data), num_lines_before + num_lines
+        num_bytes = num_bytes + len(data)
+        num_lines_before = num_lines_before + num_lines
     return contents
 
 

@@ -24,7 +24,6 @@ from augenmerk.core.extensions.analyses.occlusion import occlude_source_words
 from augenmerk.core.extensions.readers.importing import import_model, recognize
 from augenmerk.core.extensions.readers.marian import ACTIVATIONS
 from augenmerk.core.extensions.readers.model import ImportOptions
-from augenmerk.core.extensions.readers.reader import READERS
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.measures import measure_maps
 from augenmerk.core.maps.model_pass import Pass
@@ -259,7 +258,6 @@ def test_a_cache_of_the_hub_is_read_through_its_links(original: Path, tmp_path: 
     assert recognize(snapshot).summary.num_parameters
 
 
-SETTINGS_FILES = [reader.settings_file for reader in READERS.values() if reader.read_folder and reader.settings_file]
 SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     "no vocabulary": (lambda folder: (folder / "vocab.json").unlink(), r"vocab\.json is missing; the folder holds"),
     "no source.spm": (lambda folder: (folder / "source.spm").unlink(), r"source\.spm is missing"),

@@ -48,7 +48,8 @@ class MapFigure(ChapterFigure):
             self._grid_area = HeadGridArea(self.grid)
             self.column.addWidget(self._grid_area, 2)
             on_redraw(self.state.settings, ("maps", "grid"), self.redraw_in_sight)
-        self.map, self.value = Heatmap(self.state), label("accent", " ")
+        self.map = Heatmap(self.state)
+        self.value = label("accent", " ")
         self.map.set_presented(True)
         self.column.addWidget(self.map, 1)
         self.column.addWidget(self.value)
@@ -162,7 +163,8 @@ class MaskFigure(MatrixFigure):
         if translation is None:
             return
         rows, columns = pair_tokens(translation, "decoder")
-        title, lifts_mask = self.caption, translation.experiment.lifts_mask
+        title = self.caption
+        lifts_mask = translation.experiment.lifts_mask
         if lifts_mask:
             title = "The mask is lifted: the decoder sees everything"
         if self.published.isChecked():
@@ -228,18 +230,22 @@ class OneQueryFigure(MatrixFigure):
 
     def redraw(self) -> None:
         """Shows the weights of the query in all heads."""
-        translation, head, pinned = self.translation, self.state.selection.head, self.state.selection.pinned
+        translation = self.translation
+        head = self.state.selection.head
+        pinned = self.state.selection.pinned
         if translation is None:
             return
         layer = translation.maps.of_kind(head.kind)[head.layer]
         num_heads, num_queries = layer.shape[:2]
         if pinned is not None and pinned.query < num_queries:
-            self.query, why = pinned.query, f"all {num_heads} heads, and their mean"
+            self.query = pinned.query
+            why = f"all {num_heads} heads, and their mean"
         else:
             self.query = most_different(layer, first=int(head.kind == "encoder"))
             why = f"the {num_heads} heads differ most here"
         queries, keys = pair_tokens(translation, head.kind)
-        verb, kind = "reads" if head.kind == "encoder" else "predicts", KIND_TITLES[head.kind]
+        verb = "reads" if head.kind == "encoder" else "predicts"
+        kind = KIND_TITLES[head.kind]
         self.title.setText(f"{kind}, layer {head.layer + 1}, where it {verb} “{queries[self.query]}”: {why}")
         weights = layer[:, self.query]
         values = np.concatenate([weights, weights.mean(axis=0, keepdims=True)])

@@ -47,7 +47,8 @@ class ClarityVsImportanceFigure(ChapterFigure):
         self.plot = HeadPlot()
         self.plot.chosen.connect(self.state.intents.choose_head)
         self.plot.pointed.connect(self._say)
-        self.correlations, self.says = label("muted", wraps=True), label("muted", wraps=True)
+        self.correlations = label("muted", wraps=True)
+        self.says = label("muted", wraps=True)
         self.correlations.setToolTip(CLARITY)
         add_parts(self.column, (self.plot, 1), self.correlations, self.says)
 
@@ -131,7 +132,8 @@ class HeadPlot(LineChart):
         """Paints axes, points and the names of the three kinds."""
         if not self.points:
             return
-        theme, painter = current_theme(), QPainter(self)
+        theme = current_theme()
+        painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font("body"))
         self._paint_axes(painter, theme)
@@ -143,7 +145,8 @@ class HeadPlot(LineChart):
             is_marked = point.head == self._head or point is self._under
             painter.setPen(QPen(theme.color("text"), 2) if is_marked else Qt.PenStyle.NoPen)
             painter.drawEllipse(self.place_of(point), scaled(RADIUS), scaled(RADIUS))
-        advance, gap = painter.fontMetrics().horizontalAdvance, scaled(28)
+        advance = painter.fontMetrics().horizontalAdvance
+        gap = scaled(28)
         names = KIND_TITLES
         if sum(advance(name) + gap for name in names.values()) > self.width():
             names = {kind: kind.capitalize() for kind in ATTENTION_KINDS}

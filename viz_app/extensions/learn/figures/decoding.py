@@ -193,7 +193,9 @@ class ChipDrawing(QWidget):
         self.chips: tuple[Chip, ...] = ()
         self.shown: tuple[Chip, ...] = ()
         self.num_ranks_needed = NO_LIMIT
-        self.header, self.factor, self.theme = 0, 1.0, current_theme()
+        self.header = 0
+        self.factor = 1.0
+        self.theme = current_theme()
         self._line_width = NO_LIMIT
         self._columns: list[QRect] = []
         self.setAccessibleName(name)
@@ -202,7 +204,8 @@ class ChipDrawing(QWidget):
         """Lays out the columns with the current factor and returns their size in pixels."""
         theme = current_theme()
         self.theme = theme = theme.at_scale(theme.scale * self.factor)
-        metrics, sizes = QFontMetrics(theme.font("body", bold=True)), list[QSize]()
+        metrics = QFontMetrics(theme.font("body", bold=True))
+        sizes = list[QSize]()
         for chip in self.shown:
             if chip.step == len(sizes):
                 sizes.append(QSize(theme.scaled(MIN_CELL), 0))
@@ -232,7 +235,8 @@ class ChipDrawing(QWidget):
 
     def place_of(self, step: int, rank: int) -> QRectF:
         """The area of a chip."""
-        column, scaled = self._columns[step], self.theme.scaled
+        column = self._columns[step]
+        scaled = self.theme.scaled
         top = column.top() + scaled(self.header) + rank * scaled(CELL_HEIGHT + ROW_GAP) + 1
         return QRectF(column.left(), top, column.width(), scaled(CELL_HEIGHT))
 
@@ -246,7 +250,8 @@ class ChipDrawing(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints edges, steps and chips."""
-        theme, painter = self.theme, QPainter(self)
+        theme = self.theme
+        painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         boxes = [self.place_of(chip.step, chip.rank) for chip in self.shown]
         for chip, box in zip(self.shown, boxes, strict=True):

@@ -171,7 +171,8 @@ class MatrixFigure(ChapterFigure):
 
     def fit(self) -> None:
         """Makes cells as high as possible without scrolling."""
-        theme, largest = current_theme(), self.matrix_style.cell_heights[1]
+        theme = current_theme()
+        largest = self.matrix_style.cell_heights[1]
         num_rows = sum(len(matrix.row_labels) for matrix in self.matrix.matrices)
         least = math.ceil(min(num_rows, MANY_ROWS) * row_height(theme.font("body")) / theme.scale)
         most = max(least, min(self.matrix_style.aimed_height, largest * num_rows))

@@ -141,13 +141,16 @@ class WordPartsFigure(ChapterFigure):
         self.step = 0
         self.words: list[QToolButton] = []
         self._flow = FlowLayout(CHIP_SPACING)
-        self.says, self.sums = label("accent", wraps=True), label("muted", wraps=True)
+        self.says = label("accent", wraps=True)
+        self.sums = label("muted", wraps=True)
         self.bars = PartBars(self.state, NUM_PARTS_SHOWN)
         add_parts(self.column, self._flow, self.says, self.sums, self.bars)
 
     def take(self, answer: tuple[WordParts, ...]) -> None:
         """Keeps the parts. With a head off, the word stays the same."""
-        before, self.answer, translation = self.answer, answer, answer[0].translation
+        before = self.answer
+        self.answer = answer
+        translation = answer[0].translation
         if not translation.experiment.interventions:
             self._unchanged = answer
         if before is None or translation.predicted_ids != before[0].translation.predicted_ids:

@@ -36,14 +36,16 @@ class OnePageFigure(ChapterFigure):
 
     def redraw(self) -> None:
         """Shows the model at the length of the sentence."""
-        model, translation = self.state.model, self.translation
+        model = self.state.model
+        translation = self.translation
         if model is not None and translation is not None:
             lengths = len(translation.source_tokens), len(translation.predicted_tokens)
             self.stack.show_model(MeasuredModel.of(model, lengths))
             self._explain()
 
     def _explain(self) -> None:
-        module, model = self.stack.module, self.state.model
+        module = self.stack.module
+        model = self.state.model
         self.chapter_button.setEnabled(module is not None)
         if module is None or model is None:
             self.says.setText(CLICK)

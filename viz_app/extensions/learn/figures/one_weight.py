@@ -79,8 +79,10 @@ def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
     """
     heads = trace.of_kind(head.kind)
     layer, head_index = head.layer, head.head
-    vector, weights = heads.queries[layer, head_index, query], heads.weights[layer, head_index, query]
-    keys, values = heads.keys[layer, head_index], heads.values[layer, head_index]
+    vector = heads.queries[layer, head_index, query]
+    weights = heads.weights[layer, head_index, query]
+    keys = heads.keys[layer, head_index]
+    values = heads.values[layer, head_index]
     temperature = float(heads.temperatures[layer, head_index])
     scores = keys.astype(np.float64) @ vector.astype(np.float64) / np.sqrt(len(vector)) / temperature
     if head.kind == "decoder" and not trace.lifts_mask:
@@ -146,14 +148,17 @@ class OneWeightFigure(ChapterFigure):
 
     def redraw(self) -> None:
         """Shows the pinned pair in the chosen head."""
-        translation, pinned, head = self.translation, self.state.selection.pinned, self.state.selection.head
+        translation = self.translation
+        pinned = self.state.selection.pinned
+        head = self.state.selection.head
         self._show_temperature()
         if translation is None or pinned is None or not self.has_answer:
             return
         queries, keys = pair_tokens(translation, head.kind)
         if pinned.query >= len(queries) or pinned.key >= len(keys):
             return
-        query, verb = queries[pinned.query], "reads" if head.kind == "encoder" else "predicts"
+        query = queries[pinned.query]
+        verb = "reads" if head.kind == "encoder" else "predicts"
         self.title.setText(f"Where it {verb} “{query}”: from the query to the output of the head")
         steps = weight_steps(self.answer, head, pinned.query)
         self._rows = pinned_vectors(steps, query, keys[pinned.key], pinned.key)
@@ -218,7 +223,8 @@ def equation_of(steps: WeightSteps, key: int, *, is_set: bool = False) -> str:
 
     A row that `is_set` by hand has other weights.
     """
-    products, score = steps.products(key), float(steps.scores[key])
+    products = steps.products(key)
+    score = float(steps.scores[key])
     first = " + ".join(number(value) if value >= 0 else f"({number(value)})" for value in map(float, products[:2]))
     divisor = f"√{len(products)}" if steps.temperature == 1 else f"(√{len(products)} · {steps.temperature:g})"
     equation = f"q·k = {first} + … = {number(float(products.sum()))};  attention score q·k / {divisor} = "
@@ -249,7 +255,8 @@ class WeightTable(QWidget):
         super().__init__(parent)
         self._steps: WeightSteps | None = None
         self._tokens: tuple[str, ...] = ()
-        self._query, self._key = "", 0
+        self._query = ""
+        self._key = 0
         self._line = scaled(LINE)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Scores, weights and weighted values of one query")
@@ -290,8 +297,11 @@ class WeightTable(QWidget):
 
     def tip_at(self, position: QPointF) -> str:
         """All numbers of the vector under a point; elsewhere, the effect of a click."""
-        steps, key, last = self._steps, self._line_at(position), len(self._tokens)
-        x, cells = position.x(), self._cells(key)
+        steps = self._steps
+        key = self._line_at(position)
+        last = len(self._tokens)
+        x = position.x()
+        cells = self._cells(key)
         column = next((index for index, cell in enumerate(cells) if cell.left() <= x < cell.right()), None)
         if steps is not None and column == 1 and -1 <= key < last:
             if key < 0:
@@ -318,7 +328,8 @@ class WeightTable(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints headings and lines."""
-        steps, theme = self._steps, current_theme()
+        steps = self._steps
+        theme = current_theme()
         if steps is None:
             return
         painter, last = QPainter(self), len(self._tokens)
@@ -367,7 +378,8 @@ class WeightTable(QWidget):
         painter.drawImage(cell.adjusted(0, 4, 0, -3), map_image(vector[None], colors, top))
 
     def _paint_score(self, painter: QPainter, cell: QRectF, score: float, reach: float) -> None:
-        theme, bar = current_theme(), self._bar(cell)
+        theme = current_theme()
+        bar = self._bar(cell)
         if math.isfinite(score):
             half = bar.width() / 2
             filled = QRectF(bar.left() + half, bar.top(), half * score / reach, bar.height()).normalized()
@@ -376,7 +388,8 @@ class WeightTable(QWidget):
         self._paint_text(painter, cell, number(score) if math.isfinite(score) else "hidden", "text")
 
     def _paint_weight(self, painter: QPainter, cell: QRectF, weight: float) -> None:
-        theme, bar = current_theme(), self._bar(cell)
+        theme = current_theme()
+        bar = self._bar(cell)
         painter.fillRect(bar, theme.color("raised"))
         painter.fillRect(QRectF(bar.left(), bar.top(), bar.width() * weight, bar.height()), theme.color("accent"))
         self._paint_text(painter, cell, percent(weight), "text")
@@ -397,7 +410,8 @@ class WeightTable(QWidget):
         bars = max(left_over * 0.23, scaled(NUMBER_WIDTH) + scaled(LEAST_BAR))
         strip = min(max((left_over - 2 * bars) / 2, 20), scaled(MAX_STRIP))
         bars = (left_over - 2 * strip) / 2
-        cells, left = [], 0.0
+        cells = []
+        left = 0.0
         for width in (token, strip, bars, bars, strip):
             cells.append(QRectF(left, line.top(), width, line.height()))
             left += width + scaled(GAP)

@@ -139,7 +139,8 @@ class SizesFigure(ChapterFigure):
     def _show_table(self) -> None:
         if self.measured is None:
             return
-        rows, module = self.measured.rows, self.stack.module
+        rows = self.measured.rows
+        module = self.stack.module
         whole = total(rows)
         if module is None:
             sizes = {name: total(rows, *modules) for name, modules in GROUPS.items()} | {"all": whole}
@@ -204,7 +205,8 @@ class PartSizesFigure(ChapterFigure):
             return
         self.title.setText(f"Parameters of each part: {self.state.model.title}")
         self.own.show_bars(_part_bars(MeasuredModel.of(self.state.model)))
-        name, is_answered = self.options["preset"], self.context.answers.has(self.question)
+        name = self.options["preset"]
+        is_answered = self.context.answers.has(self.question)
         self._below.setText(f"{name}:" if is_answered else f"Answer the question to see {name}.")
         run = preset(name)
         sizes = preset_vocabulary_sizes(run)
@@ -214,7 +216,8 @@ class PartSizesFigure(ChapterFigure):
 
 
 def _part_bars(measured: MeasuredModel) -> list[Bar]:
-    whole, parts = total(measured.rows).num_parameters, part_sizes(measured.rows)
+    whole = total(measured.rows).num_parameters
+    parts = part_sizes(measured.rows)
     largest = max(parts.values())
     return [
         Bar(PART_NAMES[name], size / whole, f"{size:,}", percent(size / whole, 1), is_lit=size == largest)

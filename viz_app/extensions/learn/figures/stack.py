@@ -165,7 +165,10 @@ class StackLengths:
     @classmethod
     def large(cls) -> "StackLengths":
         """Lengths for texts in all boxes."""
-        body, edge, between, side = current_theme().pixel_size("body"), scaled(36), scaled(52), scaled(9)
+        body = current_theme().pixel_size("body")
+        edge = scaled(36)
+        between = scaled(52)
+        side = scaled(9)
         boxes = body + scaled(8), body + scaled(44)
         return cls(edge, between, side, scaled(5), scaled(12), scaled(5), text=body + 6, boxes=boxes)
 
@@ -274,7 +277,8 @@ class StackPicture:
 
     def _paint_box(self, painter: QPainter, area: QRectF, box: Box, size: Size, whole: Size) -> None:
         theme = current_theme()
-        is_chosen, is_marked = box.module == self.chosen, box.module in self.marked
+        is_chosen = box.module == self.chosen
+        is_marked = box.module in self.marked
         color = "text" if box.module == self.under else "border"
         if is_chosen:
             color = "accent"
@@ -330,7 +334,8 @@ class StackPicture:
 
     def _paint_residuals(self, painter: QPainter, side: Side) -> None:
         """Paints the line through the stack, and those around sublayers to the additions."""
-        theme, lengths = current_theme(), self.lengths
+        theme = current_theme()
+        lengths = self.lengths
         boxes = self.boxes[side]
         middle = self.place_of(side, 0).center().x()
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -344,7 +349,8 @@ class StackPicture:
                 begin = area.bottom() + 2
             if not box.ends_residual:
                 continue
-            end, across = area.top() - lengths.add_gap / 2, area.right() + lengths.frame_side / 2
+            end = area.top() - lengths.add_gap / 2
+            across = area.right() + lengths.frame_side / 2
             path = QPainterPath(QPointF(middle, begin))
             for point in (QPointF(across, begin), QPointF(across, end), QPointF(middle, end)):
                 path.lineTo(point)
@@ -362,7 +368,8 @@ class StackPicture:
         encoder = self.place_of("encoder", len(self.boxes["encoder"]) - 1)
         into = next(index for index, box in enumerate(self.boxes["decoder"]) if box.module == "cross-attention")
         cross = self.place_of("decoder", into)
-        above, end = encoder.top() - self.lengths.add_gap, cross.center().y()
+        above = encoder.top() - self.lengths.add_gap
+        end = cross.center().y()
         between = (encoder.right() + cross.left()) / 2
         path = QPainterPath(QPointF(encoder.center().x(), encoder.top()))
         for x, y in ((encoder.center().x(), above), (between, above), (between, end), (cross.left(), end)):
@@ -376,8 +383,11 @@ class StackPicture:
 
     def _paint_ends(self, painter: QPainter) -> None:
         """Draws the inputs and the outputs."""
-        theme, lengths = current_theme(), self.lengths
-        height, aside = lengths.text, lengths.between / 2  # the words may be wider than a box
+        theme = current_theme()
+        lengths = self.lengths
+        # the words may be wider than a box
+        height = lengths.text
+        aside = lengths.between / 2
         painter.setPen(theme.color("muted"))
         painter.setFont(theme.font("body"))
         for side, name, letter, length in zip(

@@ -119,7 +119,8 @@ class SmoothingFigure(ChapterFigure):
         )
         is_drawn = smoothing.odds >= LEAST_ODDS
         odds = smoothing.odds[is_drawn].astype(np.float64)
-        smoothed, plain = smoothing.smoothed_loss[is_drawn], smoothing.plain_loss[is_drawn]
+        smoothed = smoothing.smoothed_loss[is_drawn]
+        plain = smoothing.plain_loss[is_drawn]
         curves = [Curve("no smoothing", odds, plain)]
         is_answered = self.context.answers.has(self.question)
         if is_answered:
@@ -221,7 +222,8 @@ class TrainHereFigure(ChapterFigure):
         self._judge()
 
     def _judge(self) -> None:
-        appeared, guess = self.appeared_in, self.guess.value()
+        appeared = self.appeared_in
+        guess = self.guess.value()
         if appeared is not None and not self.verdict.text():
             outcome = f"It appeared in epoch {appeared}." if appeared else "It was there before the first step."
             answer = "Your guess was right." if guess == appeared else f"Your guess was {guess}."
@@ -265,7 +267,9 @@ class EpochPicture(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paints the map, and the text below."""
-        theme, painter, side = current_theme(), QPainter(self), self.width()
+        theme = current_theme()
+        painter = QPainter(self)
+        side = self.width()
         frame = QRectF(1, 1, side - 2, side - 2)
         color = "grid"
         if self.weights is not None:

@@ -99,7 +99,9 @@ class WordLinks(Canvas):
 
     def show_links(self, links: Links | None, threshold: float) -> None:
         """Draw these links."""
-        self._links, self._threshold, self.hovered = links, threshold, None
+        self._links = links
+        self._threshold = threshold
+        self.hovered = None
         if links is not None:
             pairs = ", ".join(
                 f"{target} – {links.sources[best]}" for target, best in zip(links.targets, links.best, strict=True)
@@ -188,7 +190,8 @@ class WordLinks(Canvas):
 
     def tip_at(self, position: QPointF) -> str:
         """A word and its strongest links."""
-        links, word = self._links, self.word_at(position)
+        links = self._links
+        word = self.word_at(position)
         if word is None or links is None:
             return ""
         side, index = word
@@ -245,7 +248,8 @@ class AlignmentTab(ComputingTab):
         super().__init__(context, tab)
         self.alignment = AlignmentState(self.state)
         self.links = WordLinks()
-        self._what, self._which_maps = label("heading", wraps=True), label("small", wraps=True)
+        self._what = label("heading", wraps=True)
+        self._which_maps = label("small", wraps=True)
         self._hint = label("muted", NO_LINKS, wraps=True)
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(2, 100)

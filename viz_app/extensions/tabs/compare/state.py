@@ -68,7 +68,8 @@ class SecondModel:
     def close(self) -> None:
         """Free the memory, at the latest after the current answer."""
         with self._lock:
-            self._is_closed, self._translator = True, None
+            self._is_closed = True
+            self._translator = None
 
 
 READS_FIRST = "Use the first translation for both"
@@ -145,7 +146,8 @@ class CompareState:
     reads_first: bool = content("compare_reads_first")
 
     def __init__(self, first: ExperimentState) -> None:
-        self.first, self.second = first, ExperimentState()
+        self.first = first
+        self.second = ExperimentState()
         self.state = first
         self.model: SecondModel | None = None
         self.candidate: SecondModel | None = None
@@ -238,7 +240,8 @@ class CompareState:
         if self.candidate is not None:
             if self.model is not None:
                 self.model.close()
-            self.model, self.candidate = self.candidate, None
+            self.model = self.candidate
+            self.candidate = None
 
     @property
     def change_of_log_probability(self) -> float | None:
@@ -252,7 +255,8 @@ class CompareState:
         """A sentence about the interventions that the second lacks; empty if it has all."""
         if self.comparison is None:
             return ""
-        first, second = self.comparison.first.experiment, self.comparison.second
+        first = self.comparison.first.experiment
+        second = self.comparison.second
         considered = (*second.dropped, *second.experiment.interventions)
         parts = [
             (", which is read as typed", [edit for edit in first.source_edits if edit not in considered]),
@@ -337,7 +341,8 @@ def _no_such_head(page: ExperimentState, second: Translation) -> str:
 
 
 def _meaning(page: ExperimentState) -> str:
-    head, mode = page.selection.head, page.settings.label_mode
+    head = page.selection.head
+    mode = page.settings.label_mode
     columns = "target token read" if head.kind == "decoder" else "source token"
     rows = "source token" if head.kind == "encoder" else f"target token {mode}"
     return f"Rows: {rows}. Columns: {columns}."
@@ -355,14 +360,16 @@ def _left_out(change: MapDifference) -> tuple[str, ...]:
 
 def source_as_read(result: ExperimentResult) -> str:
     """The sentence as the model read it, without removed words and with replaced ones."""
-    text, ranges = result.original.source_text, word_ranges(result.original)
+    text = result.original.source_text
+    ranges = word_ranges(result.original)
     edits = {edit.place: edit for edit in result.experiment.source_edits}
     parts: list[str] = []
     position = 0
     for index, word in zip(result.original.source_places, result.original.source_words, strict=True):
         if index not in edits or word not in ranges:
             continue
-        edit, (start, end) = edits[index], ranges[word]
+        edit = edits[index]
+        (start, end) = ranges[word]
         before = text[position:start]
         parts.append(before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip())
         position = end

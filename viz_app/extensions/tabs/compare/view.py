@@ -71,7 +71,8 @@ class CompareJob(Job):
         _check_languages(translator.run_config, other.run_config, other.name)
         second = other.compare(self.experiment, drops_misfits=True, should_stop=should_stop)
         first = self.first.changed
-        forced, problem = None, ""
+        forced = None
+        problem = ""
         try:
             forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
         except AugenmerkError as error:  # the translation is empty, or too long for the second model
@@ -147,7 +148,8 @@ class CompareMaps(QWidget):
         self._title = label("heading", wraps=True)
         self._names = [label("small", text) for text in ("first", "second")]
         self._change_name = label("small", wraps=True)
-        self._problem, self._notes = label("warm", wraps=True), label("small", wraps=True)
+        self._problem = label("warm", wraps=True)
+        self._notes = label("small", wraps=True)
         self._lay_out()
         self._matrices = (self.first, self.second, self.change)
         for which, matrix in enumerate(self._matrices):
@@ -202,7 +204,8 @@ class CompareMaps(QWidget):
         """A cell of one of the maps in all three."""
         change = self._maps.change if self._maps is not None else None
         if which == 2 and change is not None:
-            cell, which = (change.query_pairs[cell[0]][0], change.key_pairs[cell[1]][0]), 0
+            cell = (change.query_pairs[cell[0]][0], change.key_pairs[cell[1]][0])
+            which = 0
         cells: list[Cell | None] = [None, None, None]
         cells[which] = cell
         if change is not None:
@@ -233,7 +236,8 @@ class CompareMaps(QWidget):
         maps = self._maps
         if maps is None:
             return ""
-        parts, names = [], ""
+        parts = []
+        names = ""
         for name, labelled, cell in (("first", maps.first, cells[0]), ("second", maps.second, cells[1])):
             if cell is None or labelled is None:
                 continue
@@ -385,8 +389,10 @@ class CompareTab(ComputingTab):
 
     def redraw(self) -> None:
         """Shows the question and the comparison."""
-        comparing, is_running = self.comparing, self.request.is_running
-        is_sentence, has_room = comparing.question == "sentence", not (self.is_presented and comparing.comparison)
+        comparing = self.comparing
+        is_running = self.request.is_running
+        is_sentence = comparing.question == "sentence"
+        has_room = not (self.is_presented and comparing.comparison)
         chosen = self.question_buttons[comparing.question]
         chosen.setChecked(True)
         for part in (self.explanation, self.reads_first, *self.question_buttons.values()):
@@ -403,7 +409,8 @@ class CompareTab(ComputingTab):
         self._waiting.describe(doing, offers_start=not is_sentence)
         self._hint.setText(HINTS[comparing.question])
         self._hint.setVisible(not is_running and comparing.comparison is None and not self.request.problem)
-        maps, comparison = comparing.maps(), comparing.comparison
+        maps = comparing.maps()
+        comparison = comparing.comparison
         set_visible(self._area, maps is not None, focus_to=self.compare if is_sentence else self.checkpoint_button)
         self.maps.value.setVisible(maps is not None)
         if maps is None or comparison is None:
@@ -429,7 +436,8 @@ class CompareTab(ComputingTab):
                 break
 
     def _fit_heights(self, slanted_limit: int) -> None:
-        room, (least, most) = self._area.viewport().size(), PRESENTED_HEIGHTS
+        room = self._area.viewport().size()
+        (least, most) = PRESENTED_HEIGHTS
         while most - least > 1:
             middle = (least + most) // 2
             self.maps.set_presented_height(middle, slanted_limit)
@@ -442,7 +450,9 @@ class CompareTab(ComputingTab):
         self.maps.set_presented_height(least, slanted_limit)
 
     def _in_words(self, comparison: Comparison) -> str:
-        first, second, colors = comparison.first.changed, self.comparing.second.translation, self.theme.palette
+        first = comparison.first.changed
+        second = self.comparing.second.translation
+        colors = self.theme.palette
         assert second is not None
         muted = f"<span style='color:{colors.muted}'>"
         rows = [("first sentence", "second sentence")]

@@ -141,7 +141,8 @@ class StatisticsJob(SampleJob):
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
         """See `Job.run`."""
         sample = self.sample(translator)
-        profiler, total = self.profiler or SampleProfiler(self.changes), len(sample.sources)
+        profiler = self.profiler or SampleProfiler(self.changes)
+        total = len(sample.sources)
 
         def report(done: int) -> None:
             partial = profiler.result() if profiler.num_sentences else None
@@ -224,7 +225,8 @@ class HeadsTab(ComputingTab):
         self._keeping, self._measured_sample = RequestState(), SampleChoice()
         self._partial: SampleProfiles | None = None
         self._is_kept = False
-        self._summary, self._warning = label("small", wraps=True), label("warm", wraps=True)
+        self._summary = label("small", wraps=True)
+        self._warning = label("warm", wraps=True)
         self.cells = LabelledMatrix(
             "Importance of each head and feed-forward network",
             MatrixStyle(
@@ -261,7 +263,8 @@ class HeadsTab(ComputingTab):
         """Forgets the results of the previous model."""
         self.cancel()
         self._keeping.forget_problem()
-        self._partial, self._is_kept = None, False
+        self._partial = None
+        self._is_kept = False
         self.heads.forget_model()
         self._show_answer()
 
@@ -279,7 +282,9 @@ class HeadsTab(ComputingTab):
 
     def redraw(self) -> None:
         """Shows the result, and whether it fits the experiment."""
-        question, heads, is_running = self.heads.question, self.heads, self.request.is_running
+        question = self.heads.question
+        heads = self.heads
+        is_running = self.request.is_running
         self.explanation.setText(MEANINGS[question])
         self.explanation.setVisible(not (heads.has_answer and self.is_low))
         self.question_buttons[question].setChecked(True)
@@ -311,7 +316,8 @@ class HeadsTab(ComputingTab):
         self.redraw()
 
     def _mark_cells(self) -> None:
-        experiment, chosen = self.state.experiment, cell_of(self.state.selection.head)
+        experiment = self.state.experiment
+        chosen = cell_of(self.state.selection.head)
         off = [*map(cell_of, experiment.heads_off), *map(cell_of, experiment.networks_off)]
         self.cells.mark(
             framed=[chosen] if self.cells.has_cell(chosen) else [],
@@ -383,8 +389,11 @@ class HeadsTab(ComputingTab):
         self.redraw()
 
     def _on_start(self) -> None:
-        sample, count, changes = self.heads.sample, self.heads.num_sentences, self.state.experiment.general
-        self._measured_sample, self._partial = sample, None
+        sample = self.heads.sample
+        count = self.heads.num_sentences
+        changes = self.state.experiment.general
+        self._measured_sample = sample
+        self._partial = None
         if self.heads.question == "behaviour":
             self._is_kept = False
         code = target_code(self.state.model, self.state.experiment.source_text)

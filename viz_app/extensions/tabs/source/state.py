@@ -103,10 +103,12 @@ class SourceState:
 
     def follow_result(self) -> None:
         """Forget the findings of the previous result."""
-        self.findings, self.without = None, {}
+        self.findings = None
+        self.without = {}
         sentence = self.state.translation.source_text if self.state.translation is not None else ""
         if sentence != self._sentence:
-            self._sentence, self.place = sentence, None
+            self._sentence = sentence
+            self.place = None
 
     @property
     def original(self) -> Translation | None:
@@ -122,11 +124,14 @@ class SourceState:
 
     def take(self, findings: SourceFindings) -> None:
         """Store findings."""
-        self.findings, self._of_original = findings, findings.original or findings
+        self.findings = findings
+        self._of_original = findings.original or findings
 
     def words(self) -> list[SourceWord]:
         """The words of the source as typed, before any removal or replacement."""
-        original, translation, findings = self.state.original, self.state.translation, self.findings
+        original = self.state.original
+        translation = self.state.translation
+        findings = self.findings
         if original is None or translation is None:
             return []
         edits = {edit.place: edit for edit in translation.experiment.source_edits}
@@ -169,7 +174,8 @@ class SourceState:
         """The output words, first to last; empty while they are unknown."""
         if self.findings is None:
             return []
-        labelled, original = self.findings.contributions.of_source(), self.findings.original
+        labelled = self.findings.contributions.of_source()
+        original = self.findings.original
         warnings = {warning.steps: warning for warning in share_warnings(self.findings.contributions)}
         labels, shares = self.findings.shares()
         before: dict[int, float] = {}

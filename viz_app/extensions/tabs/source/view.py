@@ -142,7 +142,8 @@ class SourceTab(ComputingTab):
         self.replace = QPushButton("Replace")
         self.replace.setToolTip("Translate with this word instead of the last one you clicked")
         self.warnings = label("warm", wraps=True)
-        self._shares_title, self._words_title = label("small", wraps=True), label("small", wraps=True)
+        self._shares_title = label("small", wraps=True)
+        self._words_title = label("small", wraps=True)
         self._left_out = label("small", ROWS_LEFT_OUT, wraps=True)
         self._hint = label("small", wraps=True)
         self._waiting = self.add_wait_bar(CANCELLED, "Compute")
@@ -170,7 +171,8 @@ class SourceTab(ComputingTab):
 
     def _ask_for_translations(self) -> None:
         """Requests the translations in the words' tool tips, at the lowest priority: each takes a search."""
-        translation, places = self.translation_to_ask_about, self.source.places_to_translate
+        translation = self.translation_to_ask_about
+        places = self.source.places_to_translate
         if translation is not None and places and self.is_in_sight:
             known = {**self.source.without}
             job = WithoutWordsJob(translation, tuple(sorted((*known, *places))), known)
@@ -199,7 +201,9 @@ class SourceTab(ComputingTab):
             self._show_words()
 
     def _show_shares(self) -> None:
-        translation, findings, shares = self.state.translation, self.source.findings, self.source.shares()
+        translation = self.state.translation
+        findings = self.source.findings
+        shares = self.source.shares()
         mean = findings.mean_share() if findings is not None else None
         before = findings.original.mean_share() if findings is not None and findings.original is not None else None
         average = WAITING if findings is None else ""
@@ -217,7 +221,8 @@ class SourceTab(ComputingTab):
         show_text(self.warnings, "\n".join(messages[:3]) + more)
 
     def _show_words(self) -> None:
-        findings, words = self.source.findings, self.source.words()
+        findings = self.source.findings
+        words = self.source.words()
         self._words_title.setText(findings.problem if findings is not None and findings.problem else WORDS_TITLE)
         self._left_out.setVisible(findings is not None and bool(findings.changes.left_out))
         changes = [abs(change) for word in words for change in (word.change, word.before) if change is not None]
@@ -280,7 +285,8 @@ def _share_bar(share: OutputShare) -> Bar:
 
 
 def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool) -> Bar:
-    text, tip = word.text, ""
+    text = word.text
+    tip = ""
     if isinstance(word.edit, SourceWordReplaced):
         text = f"→ {word.edit.text}"
         tip = f"{word.text} → {word.edit.text}\nClick to put {word.text} back"

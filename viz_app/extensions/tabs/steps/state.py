@@ -122,12 +122,14 @@ class StepsState:
 
     def candidates(self) -> list[Candidate]:
         """The candidates, best first; the chosen token is last if it is not among the best."""
-        translation, step = self.state.translation, self.position
+        translation = self.state.translation
+        step = self.position
         if translation is None:
             return []
         forced_tokens = translation.experiment.forced
         forced = next((forced_token.token for forced_token in forced_tokens if forced_token.step == step), None)
-        token, log_probability = translation.predicted_tokens[step], translation.log_probabilities[step]
+        token = translation.predicted_tokens[step]
+        log_probability = translation.log_probabilities[step]
         candidates = []
         for rank, alternative in enumerate(translation.alternatives[step], start=1):
             if forced is not None:
@@ -139,14 +141,16 @@ class StepsState:
                 Candidate(alternative.token, alternative.entry, alternative.probability, rank, is_chosen, is_forced)
             )
         if not any(candidate.is_chosen for candidate in candidates):
-            probability, rank = math.exp(log_probability), translation.ranks[step]
+            probability = math.exp(log_probability)
+            rank = translation.ranks[step]
             candidates.append(Candidate(token, forced or "", probability, rank, True, forced is not None))
         return [replace(candidate, before=self._before(candidate)) for candidate in candidates]
 
     @property
     def original(self) -> Translation | None:
         """The original, if something is changed and it has read the same tokens up to this step; else None."""
-        result, end = self.state.result, self.position + 1
+        result = self.state.result
+        end = self.position + 1
         if result is None or not result.is_changed or end > len(result.original.predicted_tokens):
             return None
         is_same = result.original.read_tokens[:end] == result.changed.read_tokens[:end]
@@ -180,7 +184,9 @@ class StepsState:
 
     def row(self) -> StepRow | None:
         """The row of this step in the chosen head; None for a head of the encoder, which has no steps."""
-        translation, head, step = self.state.translation, self.state.selection.head, self.position
+        translation = self.state.translation
+        head = self.state.selection.head
+        step = self.position
         if translation is None or head.kind == "encoder":
             return None
         maps = translation.maps.of_kind(head.kind)

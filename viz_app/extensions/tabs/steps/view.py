@@ -162,7 +162,8 @@ class TokenLine(Canvas):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Chips and words."""
-        painter, theme = QPainter(self), current_theme()
+        painter = QPainter(self)
+        theme = current_theme()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for chip, box in zip(self.chips, self._flow(self.width()), strict=True):
             painter.setFont(theme.font("body"))
@@ -173,7 +174,8 @@ class TokenLine(Canvas):
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
 
     def _flow(self, width: int) -> list[QRect]:
-        metrics, height = QFontMetrics(current_theme().font("body")), self._line()
+        metrics = QFontMetrics(current_theme().font("body"))
+        height = self._line()
         widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * scaled(PADDING), 20) for chip in self.chips]
         sizes = [QSize(chip_width, height) for chip_width in widths]
         return flow(sizes, width, spacing=scaled(SPACING), line_spacing=scaled(SPACING))
@@ -186,7 +188,8 @@ class TokenArea(LinesScrollArea):
     """A few lines of chips; the others scroll, and the current one stays in view."""
 
     def __init__(self, tokens: TokenLine) -> None:
-        self._tokens, self._current = tokens, 0
+        self._tokens = tokens
+        self._current = 0
         super().__init__(tokens, lambda: tokens.line_height, MAX_LINES)
         self.setMinimumWidth(LEAST_WIDTH)
 
@@ -290,7 +293,8 @@ class StepsTab(AnalysisTab):
 
     def redraw(self) -> None:
         """Shows the current step."""
-        steps, translation = self.steps, self.state.translation
+        steps = self.steps
+        translation = self.state.translation
         self._place.setText(f"step {steps.position + 1} of {steps.num_steps}" if translation else "no translation yet")
         self.back.setEnabled(steps.position > 0)
         self.forward.setEnabled(not steps.is_at_end)
@@ -313,7 +317,8 @@ class StepsTab(AnalysisTab):
 
     def _chip(self, translation: Translation, step: int, new: frozenset[int]) -> TokenChip:
         changes = self.steps.changes_of(step)
-        log_probability, rank = translation.log_probabilities[step], translation.ranks[step]
+        log_probability = translation.log_probabilities[step]
+        rank = translation.ranks[step]
         tip = f"reads {translation.read_tokens[step]} · {percent(math.exp(log_probability), 1)}" + (
             f" · rank {rank}" if rank > 1 else ""
         )
@@ -399,7 +404,9 @@ class StepsTab(AnalysisTab):
 
     def _lay_out(self) -> None:
         controls = row_of(self.back, self.forward, self.play, Space(6), self._place, 1, spacing=2)
-        self._body, bars, top = QWidget(), QWidget(), Qt.AlignmentFlag.AlignTop
+        self._body = QWidget()
+        bars = QWidget()
+        top = Qt.AlignmentFlag.AlignTop
         margins = (0, 0, 6, 0)  # numbers keep clear of the scroll bar
         titles = row_of((self._candidates_title, 1, top), (self._row_title, 1, top), spacing=14, margins=margins)
         columns = row_of((column_of(self.candidates, 1), 1), (column_of(self.row, 1), 1), spacing=14)

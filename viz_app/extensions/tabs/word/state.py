@@ -63,7 +63,8 @@ class WordState:
         translation = self.translation
         if translation is None or not translation.predicted_tokens:
             return
-        tokens, previous = translation.predicted_tokens, self._explained[-1] if self._explained else ""
+        tokens = translation.predicted_tokens
+        previous = self._explained[-1] if self._explained else ""
         if self._explained is None or self._explained[:-1] != self._place(translation):
             if "word_step" in self.state.opened and self.step < len(tokens):
                 self.ask(self.step, self.rival)

@@ -211,7 +211,8 @@ class WordTab(ComputingTab):
     @property
     def _job(self) -> Job | None:
         """The question of the current view; None without a translation."""
-        translation, word = self.word.translation, self.word
+        translation = self.word.translation
+        word = self.word
         if translation is None or not translation.predicted_tokens:
             return None
         if word.view == "parts":
@@ -239,7 +240,8 @@ class WordTab(ComputingTab):
 
     def _show_question(self) -> None:
         """Shows the chosen view, word and rival; none of them without a translation."""
-        word, tokens = self.word, self.word.tokens
+        word = self.word
+        tokens = self.word.tokens
         has_translation = word.translation is not None
         self._buttons.setVisible(has_translation)
         self.views[word.view].setChecked(True)
@@ -318,13 +320,15 @@ def _translation_of(job: Job) -> Translation | None:
 
 def _layers_in_html(lens: "DecoderLens") -> str:
     """One line for each layer, words that differ from the previous line marked, and the meaning."""
-    colors, lines = current_theme().palette, []
+    colors = current_theme().palette
+    lines = []
     for layer, translation in enumerate(lens.layers):
         before = lens.layers[max(layer - 1, 0)]
         text = styled(changed_pieces(before, translation), colors) if translation.target_words else "nothing"
         name = f"layer {layer}" if layer else "embedding"
         lines.append(f"<tr><td style='color:{colors.muted};padding-right:10px'>{name}</td><td>{text}</td></tr>")
-    depth, num_layers = lens.settled_at, len(lines) - 1
+    depth = lens.settled_at
+    num_layers = len(lines) - 1
     if not depth:
         needed = "The embedding is enough for the same greedy translation."
     elif depth == num_layers:

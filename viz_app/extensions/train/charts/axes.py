@@ -81,7 +81,8 @@ class ChartAxes:
             background: colour under the curves.
             label_points: size of labels.
         """
-        self._color_of, axes = color_of, self.axes
+        self._color_of = color_of
+        axes = self.axes
         axes.set_facecolor(background)
         axes.grid(True, color=color_of("grid"), linewidth=GRID_POINTS)
         axes.tick_params(which="both", colors=color_of("muted"), labelsize=label_points, length=0)

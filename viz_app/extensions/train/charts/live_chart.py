@@ -143,7 +143,8 @@ class LiveChart(FigureCanvasQTAgg):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Ends a drag or a click."""
-        pressed, self._pressed = self._pressed, None
+        pressed = self._pressed
+        self._pressed = None
         self._band.hide()
         if pressed is None:
             return

@@ -106,7 +106,8 @@ class Legend(QWidget):
             self._show_icons()
 
     def _rebuild(self) -> None:
-        old, self.buttons = self.buttons, [self._button(entry) for entry in self._entries]
+        old = self.buttons
+        self.buttons = [self._button(entry) for entry in self._entries]
         replace_widgets(self._row, old, self.buttons)
         self._show_icons()
 

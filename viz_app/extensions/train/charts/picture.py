@@ -309,7 +309,8 @@ def _y_limits(extent: Limits | None, choices: ChartSettings, before: Limits | No
     from_zero = not is_log and choices.shown == "all"  # a falling loss needs no new axis
     if not from_zero and high - low <= 1e-6 * max(abs(high), 1e-6):  # a constant is drawn in the middle
         margin = 0.5 if is_log else 0.25 * max(abs(high), 1e-6)
-        low, high = low - margin, high + margin
+        low = low - margin
+        high = high + margin
     spread = max(high - (0.0 if from_zero else low), 0.02 if is_log else 1e-6 * max(abs(high), 1e-6))
     if before is not None and before[0] <= low and high <= before[1] and spread >= 0.55 * (before[1] - before[0]):
         limits = before

@@ -94,7 +94,8 @@ class CompareMenu(RunMenu):
         self.folder_chosen.connect(lambda folder: self._try(lambda: comparison.add_folder(folder)))
 
     def _fill(self) -> None:
-        run, parent = self._state.run, self._runs_folder()
+        run = self._state.run
+        parent = self._runs_folder()
         others = (other for other in runs_in(parent) if other.folder != run.folder and other.curves.validations)
         runs = [other for other in others if not self._comparison.contains(other.folder)]
         preset = run.request.run.preset if run.request is not None else ""
@@ -105,7 +106,8 @@ class CompareMenu(RunMenu):
         self.offer(runs, parent, shown=shown, more=more)
 
     def _add_published(self) -> None:
-        started, num_steps = self._state.run.started, PUBLISHED_STEPS_PER_EPOCH
+        started = self._state.run.started
+        num_steps = PUBLISHED_STEPS_PER_EPOCH
         if started is not None:
             num_steps = max(1, started.num_steps // max(1, started.num_epochs))
         self._comparison.add_published(num_steps)

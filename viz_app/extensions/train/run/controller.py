@@ -194,7 +194,8 @@ class RunController(QObject):
         files = summarize(folder)
         if files.state == "running":  # in another process
             return
-        curves, metrics = RunCurves(), read_step_metrics(folder)
+        curves = RunCurves()
+        metrics = read_step_metrics(folder)
         curves.add_run(with_best(known_records(folder), folder), metrics)
         run = Run(
             Status.IDLE,
@@ -234,7 +235,8 @@ class RunController(QObject):
                 self._late.start()
             return
         self._late.stop()
-        pending, self._pending = self._pending, []
+        pending = self._pending
+        self._pending = []
         began = perf_counter()
         self._state.apply(*pending)
         ended = perf_counter()
@@ -244,7 +246,8 @@ class RunController(QObject):
 
     def _on_finished(self, result: TrainingFinished | TrainingFailure | None) -> None:
         state = self._state
-        pending, self._pending = self._pending, []
+        pending = self._pending
+        self._pending = []
         state.apply(*pending)
         if self._training is not None:
             self._training.deleteLater()

@@ -520,7 +520,8 @@ def show_setting(edit: QLineEdit, choices: RunChoices, *names: str) -> None:
 
     Settings that were typed differently are shown as the placeholder, joined.
     """
-    typed, described = {choices.text(name) for name in names}, dotted_settings()[names[0]]
+    typed = {choices.text(name) for name in names}
+    described = dotted_settings()[names[0]]
     if edit.text() not in typed or len(typed) > 1:
         edit.setText(typed.pop() if len(typed) == 1 else "")
     values = list(dict.fromkeys(choices.text(name) or choices.preset_text(name) for name in names))

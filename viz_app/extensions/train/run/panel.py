@@ -84,7 +84,8 @@ class RunPanel(QFrame):
             set_role(button, "primary")
         self.epochs_edit = number_edit("epochs of this run")
         self.device_menu = value_menu("device to continue on")
-        self.message, self._activity = label("warm", wraps=True), label("muted", wraps=True)
+        self.message = label("warm", wraps=True)
+        self._activity = label("muted", wraps=True)
         self.message.hide()
         self._progress = ProgressLine()
         self._patience = ProgressLine()
@@ -145,7 +146,8 @@ class RunPanel(QFrame):
         if status.is_running:
             self._wants_form = False
         focus_before = self.window().focusWidget()
-        shows_form, shows_run = self.shows_form, not self.shows_form
+        shows_form = self.shows_form
+        shows_run = not self.shows_form
         self.form.setEnabled(not status.is_running)
         self.form.setVisible(shows_form)
         self.start_button.setVisible(shows_form)
@@ -213,7 +215,8 @@ class RunPanel(QFrame):
             now.clearFocus()
 
     def _show_stop_buttons(self, run: Run, shows_run: bool) -> None:
-        is_running, is_stopping = run.status.is_running, run.status is Status.STOPPING
+        is_running = run.status.is_running
+        is_stopping = run.status is Status.STOPPING
         how = run.stop_request or "keep"
         for button, kind, text, is_offered in (
             (self.stop_button, "keep", "Stop and save", is_running),
@@ -270,7 +273,8 @@ class NoticeBar(QFrame):
     def __init__(self, state: TrainState) -> None:
         super().__init__()
         set_role(self, "panel")
-        self._heading, self._text = label("heading"), label("", wraps=True)
+        self._heading = label("heading")
+        self._text = label("", wraps=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.details_button = QPushButton("Details")

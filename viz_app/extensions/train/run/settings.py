@@ -138,7 +138,9 @@ def load_unfinished(settings: "QSettings") -> UnfinishedRun | None:
     """The run that can be resumed; None if there is none, or its checkpoint is missing."""
     values = _load(settings, "unfinished")
     try:
-        last, best, folder = Path(values["last_checkpoint"]), values["best_checkpoint"], Path(values["folder"])
+        last = Path(values["last_checkpoint"])
+        best = values["best_checkpoint"]
+        folder = Path(values["folder"])
         request = TrainingRequest(
             run=RunConfig.from_dict(values["run"]),
             source=read_run_inputs(folder).data or source_of(values["source"]),

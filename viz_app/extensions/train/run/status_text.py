@@ -60,7 +60,8 @@ def metric_rows(run: Run) -> list[tuple[str, str]]:
     started, step = run.started, run.latest_step
     num_epochs = f" of {started.num_epochs}" if started else ""
     num_steps = f" of {started.num_steps:,}" if started else ""
-    latest, best = run.curves.validations[-1] if run.curves.validations else None, run.curves.best
+    latest = run.curves.validations[-1] if run.curves.validations else None
+    best = run.curves.best
     return [
         ("epoch", f"{step.epoch}{num_epochs}" if step else _NOTHING),
         ("step", f"{step.step:,}{num_steps}" if step else _NOTHING),
@@ -162,7 +163,8 @@ def _idle_notice(run: Run) -> Notice | None:
         return Notice("Discarded", run.note)
     if not run.can_resume or run.folder is None:
         return None
-    name, step = run.folder.name, run.saved_step
+    name = run.folder.name
+    step = run.saved_step
     num_lost = run.curves.last_step - step if step else 0
     if not run.was_interrupted:
         saved = f"at step {step:,}" if step else "when it ended"
